@@ -1,0 +1,31 @@
+# The README's two commands. Each makes its own virtual environment and installs everything it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.stamp-installed
+
+.PHONY: demo test lint bench clean
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $(STAMP)
+
+demo: $(STAMP)  ## a survey of the bundled model over the demo corpora
+	$(BIN)/theodolite demo
+
+test: $(STAMP)  ## every test
+	$(BIN)/python -m pytest
+
+lint: $(STAMP)  ## ruff, mypy, the import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(STAMP)  ## ratios to peers and to the machine's own limits
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) theodolite-demo build dist *.egg-info

@@ -1,0 +1,59 @@
+"""Theodolite measures what a text encoder's representations really mean."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from theodolite.contextuality import Contextuality, ContextualityReading
+    from theodolite.corpus import Corpus
+    from theodolite.encoder.encoder import Encoder
+    from theodolite.errors import InputError
+    from theodolite.instrument import Instrument
+    from theodolite.reading import Reading
+    from theodolite.registry import load
+    from theodolite.running import RunOptions, run
+    from theodolite.store import Store
+    from theodolite.survey import Survey
+
+# Names are imported when first used, so that the command line answers before torch is loaded.
+_HOMES = {
+    "Contextuality": "theodolite.contextuality",
+    "ContextualityReading": "theodolite.contextuality",
+    "Corpus": "theodolite.corpus",
+    "Encoder": "theodolite.encoder.encoder",
+    "InputError": "theodolite.errors",
+    "Instrument": "theodolite.instrument",
+    "Reading": "theodolite.reading",
+    "RunOptions": "theodolite.running",
+    "Store": "theodolite.store",
+    "Survey": "theodolite.survey",
+    "load": "theodolite.registry",
+    "run": "theodolite.running",
+}
+
+__all__ = [
+    "Contextuality",
+    "ContextualityReading",
+    "Corpus",
+    "Encoder",
+    "InputError",
+    "Instrument",
+    "Reading",
+    "RunOptions",
+    "Store",
+    "Survey",
+    "load",
+    "run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'theodolite' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,101 @@
+"""A verb's options made from the dataclass that declares them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from theodolite.instrument import Instrument
+from theodolite.options import Option, options_of
+
+CORPUS = Annotated[
+    list[str],
+    typer.Option(
+        "--corpus",
+        metavar="NAME=SOURCE",
+        help="Texts: a txt, csv, tsv, jsonl or parquet file (also .gz) or hf://dataset/config; columns in a query: "
+        "reviews.csv?text=body&label=stars. Repeatable.",
+    ),
+]
+LIMIT = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="Only the first N rows of a corpus.")]
+SAMPLE = Annotated[int | None, typer.Option("--sample", min=1, metavar="N", help="A seeded sample of N rows.")]
+SEED = Annotated[int, typer.Option("--seed", help="Seed of every random choice.")]
+OUT = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Save the result in this folder.")]
+JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else, on standard output.")]
+STORE = Annotated[str | None, typer.Option("--store", metavar="DIR", help="Where arrays and unfinished runs are kept.")]
+DEVICE = Annotated[str | None, typer.Option("--device", help="cpu, cuda or mps; the fastest there when not given.")]
+MAX_LENGTH = Annotated[
+    int | None, typer.Option("--max-length", help="Tokens a window; the model's own when not given.")
+]
+TOKEN_BUDGET = Annotated[
+    int | None, typer.Option("--token-budget", min=1, help="Tokens a batch; tuned when not given.")
+]
+
+# The options that every verb over corpora has, with their defaults.
+COMMON: dict[str, tuple[Any, Any]] = {
+    "corpus": (CORPUS, ()),
+    "limit": (LIMIT, None),
+    "sample": (SAMPLE, None),
+    "seed": (SEED, 0),
+    "out": (OUT, None),
+    "json": (JSON, False),
+    "store": (STORE, None),
+    "device": (DEVICE, None),
+    "max_length": (MAX_LENGTH, None),
+    "token_budget": (TOKEN_BUDGET, None),
+}
+
+Job = Callable[..., None]
+
+
+def add_verb(app: typer.Typer, kind: type[Instrument], job: Job, *, models: bool) -> None:
+    """Add a verb for an instrument: its own options from its fields, then the common ones.
+
+    The job is called with the instrument, the model (a list where several may be compared) and the common
+    options by name.
+    """
+
+    def verb(**given: Any) -> None:
+        chosen = given.pop("model")
+        own = {o.name: _value(o, given[o.name]) for o in options_of(kind)}
+        common = {name: given[name] for name in COMMON}
+        job(kind(**own), chosen, **common)
+
+    argument = typer.Argument(help="The encoder: a folder, a hub name, or all-MiniLM-L6-v2 (bundled).", metavar="MODEL")
+    model_type: Any = list[str] if models else str
+    parameters = [
+        inspect.Parameter("model", inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[model_type, argument])
+    ]
+    for declared in options_of(kind):
+        if declared.name not in COMMON:
+            parameters.append(_parameter(declared.name, _annotation(declared), declared.default))
+    parameters += [_parameter(name, annotation, default) for name, (annotation, default) in COMMON.items()]
+    verb.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    verb.__annotations__ = {p.name: p.annotation for p in parameters}
+    app.command(kind.name, help=f"{kind.question}")(verb)
+
+
+def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=list(default) if isinstance(default, tuple) else default,
+        annotation=annotation,
+    )
+
+
+def _annotation(declared: Option) -> Any:
+    flag = "--" + declared.name.replace("_", "-")
+    says = declared.help
+    if declared.choices:
+        says = f"{says} One of {', '.join(declared.choices)}."
+    shown = typer.Option(flag, help=says, metavar=declared.metavar or None)
+    return Annotated[list[str] if declared.many else declared.type, shown]
+
+
+def _value(declared: Option, given: Any) -> Any:
+    return tuple(given) if declared.many else given

@@ -1,0 +1,191 @@
+"""What each verb does: read the input, call the library, print."""
+
+from __future__ import annotations
+
+import json as jsonlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from theodolite.cli import build, show
+from theodolite.cli.progress import TerminalProgress
+from theodolite.corpus import Corpus
+from theodolite.encoder.resolve import DEFAULT_MODEL
+from theodolite.errors import InputError
+from theodolite.reading import Reading
+from theodolite.running.plan import RunOptions
+from theodolite.store import Store
+
+if TYPE_CHECKING:
+    from theodolite.instrument import Instrument
+
+MODEL = Annotated[str, typer.Argument(help="The encoder: a folder, a hub name, or all-MiniLM-L6-v2 (bundled).")]
+
+
+def measure(instrument: Instrument, models: list[str], *, out: Path | None, json: bool, **common: Any) -> None:
+    """Measure one encoder, or several side by side."""
+    from theodolite.running import run
+
+    corpora = _corpora(common, instrument.columns)
+    _check_out(out)
+    readings: list[Any] = []
+    for model in models:
+        encoder = _encoder(model, corpora, common)
+        readings += run([instrument], encoder, corpora, **_how(common))
+    reading: Reading = readings[0] if len(readings) == 1 else type(readings[0]).beside(readings)
+    _hand_over(reading, out, json)
+
+
+def embed(instrument: Instrument, model: str, *, out: Path | None, json: bool, **common: Any) -> None:
+    """Embed corpora into the store."""
+    from theodolite.running import run
+
+    corpora = _corpora(common, ())
+    _check_out(out)
+    [reading] = run([instrument], _encoder(model, corpora, common), corpora, **_how(common))
+    _hand_over(reading, out, json)
+
+
+def survey(
+    model: MODEL = DEFAULT_MODEL,
+    corpus: build.CORPUS = [],  # noqa: B006
+    out: build.OUT = None,
+    limit: build.LIMIT = None,
+    sample: build.SAMPLE = None,
+    seed: build.SEED = 0,
+    json: build.JSON = False,
+    store: build.STORE = None,
+    device: build.DEVICE = None,
+    max_length: build.MAX_LENGTH = None,
+    token_budget: build.TOKEN_BUDGET = None,
+) -> None:
+    """Every instrument that fits."""
+    if out is None:
+        raise InputError("survey: say where it goes with --out DIR")
+    common = {
+        "corpus": corpus,
+        "limit": limit,
+        "sample": sample,
+        "seed": seed,
+        "store": store,
+        "device": device,
+        "max_length": max_length,
+        "token_budget": token_budget,
+    }
+    _survey(model, _corpora(common, ()), common, out, json, sys.argv[1:])
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the survey goes.")] = Path("theodolite-demo"),
+    json: build.JSON = False,
+    store: build.STORE = None,
+) -> None:
+    """The bundled model over the demo corpora."""
+    from theodolite.demo import demo_corpora
+
+    common = {"seed": 0, "store": store, "device": None, "max_length": None, "token_budget": None}
+    _survey(DEFAULT_MODEL, demo_corpora(), common, out, json, ["demo"])
+
+
+def reproduce(
+    instrument: Annotated[str, typer.Argument(help="Which source: contextuality.")],
+    data: Annotated[Path, typer.Option("--data", metavar="DIR", help="The folder with the source's data sets.")],
+    model: Annotated[
+        list[str], typer.Option("--model", help="An encoder; repeatable. The bundled one by default.")
+    ] = [],  # noqa: B006
+    out: build.OUT = None,
+    limit: build.LIMIT = None,
+    json: build.JSON = False,
+    store: build.STORE = None,
+) -> None:
+    """Published beside measured, claim by claim."""
+    from theodolite.registry import reproduction
+
+    _check_out(out)
+    repeat = reproduction(instrument)
+    found = repeat(data, model or [DEFAULT_MODEL], limit=limit, store=Store(store), progress=TerminalProgress())
+    if out is not None:
+        found.save(out)
+    if json:
+        _print_json(found.to_json())
+    else:
+        show.claims(found)
+
+
+def _survey(
+    model: str, corpora: Sequence[Corpus], common: dict[str, Any], out: Path, json: bool, command: list[str]
+) -> None:
+    from theodolite.registry import INSTRUMENTS, instrument
+    from theodolite.survey import Survey
+
+    _check_out(out)
+    kinds = [instrument(name) for name in INSTRUMENTS]
+    asked = [kind(seed=common["seed"]) for kind in kinds]  # type: ignore[call-arg]
+    encoder = _encoder(model, corpora, common)
+    found = Survey.run(encoder, corpora, instruments=asked, command=["theodolite", *command], **_how(common))
+    report = found.save(out)
+    if json:
+        _print_json({**found.manifest, "readings": {n: r.to_json() for n, r in found.readings.items()}})
+    else:
+        show.findings([f for r in found.readings.values() for f in r.findings])
+    sys.stderr.write(f"The report is in {report.resolve()}\n")
+
+
+def _corpora(common: dict[str, Any], columns: Sequence[str]) -> list[Corpus]:
+    if not common["corpus"]:
+        raise InputError("no corpus: give at least one with --corpus NAME=FILE")
+    how = {key: common[key] for key in ("limit", "sample", "seed")}
+    cache = common["store"] if common["store"] and "://" not in common["store"] else None
+    return [Corpus.parse(spec, **how, columns=columns, cache=cache) for spec in common["corpus"]]
+
+
+def _encoder(model: str, corpora: Sequence[Corpus], common: dict[str, Any]) -> Any:
+    from theodolite.encoder.given import NAME, GivenVectors
+    from theodolite.encoder.resolve import resolve
+
+    if model == NAME:
+        return GivenVectors(corpora)
+    # A wrong name is told before torch is loaded, which takes seconds.
+    resolve(model)
+    from theodolite.encoder.encoder import Encoder
+
+    return Encoder.load(model, device=common["device"], max_length=common["max_length"])
+
+
+def _how(common: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "store": Store(common["store"]),
+        "options": RunOptions(token_budget=common["token_budget"]),
+        "progress": TerminalProgress(),
+    }
+
+
+def _check_out(out: Path | None) -> None:
+    """Refuse a folder that cannot be written to before the work, not after it."""
+    if out is None:
+        return
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        probe = out / ".theodolite-probe"
+        probe.touch()
+        probe.unlink()
+    except OSError as fault:
+        raise InputError(f"--out {out}: cannot be written to ({fault.strerror})") from None
+
+
+def _hand_over(reading: Reading, out: Path | None, json: bool) -> None:
+    if out is not None:
+        reading.save(out)
+    if json:
+        _print_json(reading.to_json())
+    else:
+        show.reading(reading)
+    if out is not None:
+        sys.stderr.write(f"The reading is in {out}\n")
+
+
+def _print_json(value: Any) -> None:
+    sys.stdout.write(jsonlib.dumps(value, ensure_ascii=False, allow_nan=False) + "\n")

@@ -1,0 +1,246 @@
+"""The contextuality instrument: how context-specific is each layer, once its anisotropy is taken off?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from theodolite.accumulate import mean_interval
+from theodolite.contextuality.counting import Chosen, Counted, CountWords, choose, occurrence_hash
+from theodolite.contextuality.findings import findings, importance_findings
+from theodolite.contextuality.importance import layer_importance
+from theodolite.contextuality.measures import prefix_mev, shuffled_similarity
+from theodolite.contextuality.measuring import Measure, Measured
+from theodolite.contextuality.reading import ContextualityReading
+from theodolite.corpus import Corpus
+from theodolite.errors import InputError
+from theodolite.instrument import Instrument, Passes, Subject
+from theodolite.options import option
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Contextuality(Instrument):
+    """Anisotropy, self-similarity, intra-sentence similarity and MEV of every layer, raw and adjusted."""
+
+    name: ClassVar[str] = "contextuality"
+    question: ClassVar[str] = "How context-specific is each layer, once its anisotropy is taken off?"
+    reading: ClassVar[type[ContextualityReading]] = ContextualityReading
+
+    unit: str = option("word", "What is compared: whole words, or the tokenizer's pieces.", choices=("word", "token"))
+    word: tuple[str, ...] = option((), "A word to follow through the layers, whatever the sample; repeatable.")
+    min_contexts: int = option(5, "A word must occur in at least this many different texts.", minimum=2)
+    max_words: int = option(5000, "At most this many words are measured (a seeded sample).", minimum=1)
+    mev_words: int = option(300, "At most this many of them for MEV.", minimum=0)
+    mev_cap: int = option(200, "At most this many occurrences of a word for MEV.", minimum=2)
+    centered: bool = option(False, "Centre a word's occurrences before MEV.")
+    weights: str | None = option(None, "A column of the corpora with a weight for each text.", metavar="COLUMN")
+    importance: str | None = option(
+        None,
+        "Also skip each layer in turn and judge the encoder on these scored pairs: "
+        "FILE?text=COLUMN&text_b=COLUMN&label=SCORE.",
+        metavar="SOURCE",
+    )
+    seed: int = option(0, "Seed of every random choice.")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.weights,) if self.weights else ()
+
+    def passes(self, subject: Subject) -> Passes:
+        counted: Mapping[str, Counted] = yield CountWords(self.unit, self.mev_cap, self.seed)
+        named = {word: subject.model.tokenizer.normalised(word) for word in self.word}
+        chosen = {name: self._choose(found, set(named.values())) for name, found in counted.items()}
+        _check(self, named, counted, chosen)
+        measured: Mapping[str, Measured] = yield Measure(
+            counted,
+            chosen,
+            layers=subject.layers + 1,
+            dim=subject.dim,
+            unit=self.unit,
+            weights=self.weights,
+            seed=self.seed,
+        )
+        layers, words, sampling = [], [], []
+        for name in measured:
+            # Thousands of small eigenvalue problems: one thread each is faster than two that wait for each other.
+            with threadpool_limits(1):
+                one = _Corpus(self, counted[name], chosen[name], measured[name])
+            about = {"encoder": subject.encoder, "corpus": name}
+            layers += [about | row for row in one.layers()]
+            words += [about | row for row in one.words()]
+            sampling.append(about | one.sampling())
+        tables = {
+            "layers": pa.Table.from_pylist(layers),
+            "words": pa.Table.from_pylist(words),
+            "sampling": pa.Table.from_pylist(sampling),
+        }
+        said = findings(layers, words)
+        if self.importance:
+            judged = Corpus.parse(self.importance)
+            tables["importance"] = layer_importance(subject.model, judged, seed=self.seed)
+            said += importance_findings(tables["importance"].to_pylist())
+        return ContextualityReading(tables, said)
+
+    def _choose(self, counted: Counted, named: set[str]) -> Chosen:
+        return choose(
+            counted,
+            named,
+            min_contexts=self.min_contexts,
+            max_words=self.max_words,
+            mev_words=self.mev_words,
+            cap=self.mev_cap,
+            seed=self.seed,
+        )
+
+
+class _Corpus:
+    """The rows of one corpus, made of what both passes found."""
+
+    def __init__(self, options: Contextuality, counted: Counted, chosen: Chosen, measured: Measured) -> None:
+        self.options, self.counted, self.chosen, self.measured = options, counted, chosen, measured
+        self.anisotropy = measured.anisotropy
+        self.mev, self.mev_baseline = self._mev()
+
+    def layers(self) -> list[dict[str, Any]]:
+        m, chosen = self.measured, self.chosen
+        sampled = m.self_similarity[chosen.sampled]
+        self_similarity = mean_interval(sampled)
+        intra = (m.intra[0], m.intra[0] - m.intra[1], m.intra[0] + m.intra[1])
+        in_mean = chosen.sampled & chosen.for_mev
+        columns: dict[str, tuple[Floats, Floats, Floats]] = {
+            "anisotropy": (m.anisotropy, *m.anisotropy_interval),
+            "self_similarity": self_similarity,
+            "self_similarity_adjusted": _shifted(self_similarity, self.anisotropy),
+            "intra_sentence_similarity": intra,
+            "intra_sentence_similarity_adjusted": _shifted(intra, self.anisotropy),
+            "intra_sentence_shuffled": mean_interval(self._shuffled()),
+            "mev": mean_interval(self.mev[in_mean]),
+            "mev_baseline": mean_interval(self.mev_baseline[in_mean]),
+            "mev_adjusted": mean_interval((self.mev - self.mev_baseline)[in_mean]),
+        }
+        rows = []
+        for layer in range(len(self.anisotropy)):
+            row: dict[str, Any] = {
+                "layer": layer,
+                "occurrences": m.occurrences,
+                "words": int((~np.isnan(sampled[:, layer])).sum()),
+                "texts": m.texts,
+            }
+            for name, values in columns.items():
+                for suffix, value in zip(("", "_low", "_high"), values, strict=True):
+                    row[name + suffix] = float(value[layer])
+            rows.append(row)
+        return rows
+
+    def words(self) -> list[dict[str, Any]]:
+        similarity, chosen = self.measured.self_similarity, self.chosen
+        rows = []
+        for i, word in enumerate(chosen.words):
+            has_mev = bool(chosen.for_mev[i])
+            rows.append(
+                {
+                    "word": word,
+                    "contexts": int(chosen.contexts[i]),
+                    "occurrences": int(chosen.occurrences[i]),
+                    "named": not bool(chosen.sampled[i]),
+                    "self_similarity": similarity[i].tolist(),
+                    "self_similarity_adjusted": (similarity[i] - self.anisotropy).tolist(),
+                    "mev": self.mev[i].tolist() if has_mev else None,
+                    "mev_adjusted": (self.mev[i] - self.mev_baseline[i]).tolist() if has_mev else None,
+                }
+            )
+        return rows
+
+    def sampling(self) -> dict[str, Any]:
+        """What was measured out of what."""
+        cap = self.options.mev_cap
+        return {
+            "vocabulary": len(self.counted.words),
+            "eligible_words": self.chosen.eligible,
+            "words_measured": int(self.chosen.sampled.sum()),
+            "mev_words": int(self.chosen.for_mev.sum()),
+            "mev_words_capped": int((self.chosen.for_mev & (self.chosen.occurrences > cap)).sum()),
+            "shuffled_texts": len(self.counted.sizes),
+            "shuffled_pool": len(self.counted.pool),
+            "mev_baseline_draws": len(self.counted.draws),
+        }
+
+    def _shuffled(self) -> Floats:
+        pool, _ = self._vectors(self.counted.pool)
+        if not len(self.counted.sizes):
+            return np.full((1, len(self.anisotropy)), np.nan)
+        return shuffled_similarity(pool, self.counted.sizes, self.options.seed)
+
+    def _mev(self) -> tuple[Floats, Floats]:
+        """(words, layers) MEV of the words chosen for it, and of as many random occurrences of different words."""
+        chosen, centered = self.chosen, self.options.centered
+        found = np.full((len(chosen.words), len(self.anisotropy)), np.nan)
+        sizes = np.zeros(len(chosen.words), np.int64)
+        for i in np.flatnonzero(chosen.for_mev).tolist():
+            vectors = self._vectors_of_word(i)
+            sizes[i] = len(vectors)
+            found[i] = [_mev_of(vectors[:, layer], [len(vectors)], centered)[0] for layer in range(found.shape[1])]
+        baseline = np.full_like(found, np.nan)
+        wanted = np.unique(sizes[sizes > 0]).tolist()
+        if wanted:
+            by_size = self._random_mev(wanted)
+            for size, values in zip(wanted, by_size, strict=True):
+                baseline[sizes == size] = values
+        return found, baseline
+
+    def _random_mev(self, sizes: list[int]) -> Floats:
+        """(sizes, layers) mean over the draws; a draw that has fewer different words gives what it has."""
+        draws = []
+        for codes in self.counted.draws:
+            vectors, weights = self._vectors(codes)
+            scaled = vectors * np.sqrt(weights)[:, None, None]
+            few = [min(size, len(scaled)) for size in sizes]
+            draws.append([_mev_of(scaled[:, layer], few, self.options.centered) for layer in range(scaled.shape[1])])
+        found: Floats = np.mean(draws, axis=0).T
+        return found
+
+    def _vectors_of_word(self, word: int) -> NDArray[np.float32]:
+        m = self.measured
+        at = np.flatnonzero(m.mev_words == word)
+        rows, positions = m.codes[at] >> np.int64(24), m.codes[at] & np.int64((1 << 24) - 1)
+        order = np.argsort(occurrence_hash(self.options.seed, 0, rows, positions), kind="stable")
+        at = at[order[: self.options.mev_cap]]
+        return m.vectors[at] * np.sqrt(m.mev_weights[at]).astype(np.float32)[:, None, None]
+
+    def _vectors(self, codes: NDArray[np.int64]) -> tuple[NDArray[np.float32], Floats]:
+        at = np.searchsorted(self.measured.codes, codes)
+        return self.measured.vectors[at], self.measured.mev_weights[at]
+
+
+def _mev_of(vectors: NDArray[Any], sizes: list[int], centered: bool) -> Floats:
+    x = vectors.astype(np.float64)
+    return prefix_mev(x @ x.T, sizes, centered=centered)
+
+
+def _shifted(values: tuple[Floats, ...], by: Floats) -> tuple[Floats, Floats, Floats]:
+    mean, low, high = (v - by for v in values)
+    return mean, low, high
+
+
+def _check(
+    options: Contextuality, named: dict[str, str], counted: Mapping[str, Counted], chosen: Mapping[str, Chosen]
+) -> None:
+    for name, found in counted.items():
+        if not found.words:
+            raise InputError(f"{name}: no text holds a word (a unit with a letter or number)")
+        if not chosen[name].words:
+            raise InputError(
+                f"{name}: no word occurs in {options.min_contexts} different texts, so self-similarity cannot be "
+                "measured; give more texts or lower --min-contexts"
+            )
+    for word, normalised in named.items():
+        if not any(normalised in c.words for c in chosen.values()):
+            raise InputError(f"--word {word}: occurs less than twice in {', '.join(counted)}")

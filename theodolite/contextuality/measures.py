@@ -1,0 +1,76 @@
+"""The mathematics of contextuality, on arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def intra_similarity(unit_sums: NDArray[Any], sums: NDArray[Any], counts: NDArray[Any] | int) -> Floats:
+    """Mean cosine of a text's words with their mean, from Σu (…, d), Σv (…, d) and n (…).
+
+    The mean m of the words has the direction of Σv, so the mean of cos(v, m) is Σu · Σv / (n |Σv|).
+
+    >>> u = np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> float(intra_similarity(u.sum(0), u.sum(0), np.array(2)).round(4))
+    0.7071
+    """
+    length = np.sqrt(np.einsum("...d,...d->...", sums, sums, dtype=np.float64))
+    dot = np.einsum("...d,...d->...", unit_sums, sums, dtype=np.float64)
+    found: Floats = np.divide(dot, counts * length, out=np.zeros(np.shape(dot)), where=length > 0)
+    return found
+
+
+def mev(vectors: NDArray[Any], *, centered: bool = False) -> float:
+    """Share of the sum of squares of (n, d) vectors along their first singular direction: σ1² / Σσ².
+
+    >>> round(mev(np.array([[2.0, 0.0], [-1.0, 0.0]])), 9)
+    1.0
+    """
+    x = np.asarray(vectors, np.float64)
+    return float(prefix_mev(x @ x.T, [len(x)], centered=centered)[0])
+
+
+def prefix_mev(gram: NDArray[Any], sizes: Sequence[int], *, centered: bool = False) -> Floats:
+    """MEV of the first n vectors for each n in ``sizes``, from the Gram matrix (N, N) of all of them."""
+    found = np.empty(len(sizes))
+    for i, n in enumerate(sizes):
+        part = np.asarray(gram[:n, :n], np.float64)
+        if centered:
+            part = part - part.mean(0) - part.mean(1)[:, None] + part.mean()
+        total = np.trace(part)
+        found[i] = _largest_eigenvalue(part) / total if total > 0 else 1.0
+    return found
+
+
+def _largest_eigenvalue(matrix: Floats) -> float:
+    from scipy.linalg import eigh
+
+    n = len(matrix)
+    return float(eigh(matrix, eigvals_only=True, subset_by_index=(n - 1, n - 1), check_finite=False)[0])
+
+
+def units(vectors: NDArray[Any]) -> NDArray[Any]:
+    """Vectors (…, d) scaled to length 1; a zero vector stays zero."""
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    found: NDArray[Any] = np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
+    return found
+
+
+def shuffled_similarity(pool: NDArray[Any], sizes: NDArray[np.int64], seed: int) -> Floats:
+    """IntraSim of texts of the given sizes made of random members of a pool of vectors (p, layers, d).
+
+    Returns (texts, layers). Members of one text are different; a text longer than the pool takes all of it.
+    """
+    random = np.random.default_rng(seed)
+    unit = units(pool.astype(np.float64))
+    found = np.empty((len(sizes), pool.shape[1]))
+    for i, size in enumerate(sizes.tolist()):
+        members = random.choice(len(pool), min(size, len(pool)), replace=False)
+        found[i] = intra_similarity(unit[members].sum(0), pool[members].sum(0, dtype=np.float64), len(members))
+    return found

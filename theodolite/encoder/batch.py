@@ -1,0 +1,169 @@
+"""What an encoder gives for a batch of texts, and what instruments look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theodolite.encoder.pooling import OwnPooling
+from theodolite.encoder.tokens import Tokenizer, Tokens, Words, flat_ranges
+from theodolite.errors import InputError
+
+if TYPE_CHECKING:
+    import torch
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+POOLINGS = ("own", "cls", "mean", "max")
+
+
+@dataclass(frozen=True)
+class States:
+    """Hidden states of a batch as flat rows, and where in them each token stands.
+
+    layers: layer -> (rows, d); piece_at: (t,) row of each piece; before_at: (n, specials before) and
+    after_at: (n, specials after) rows of the special tokens.
+    """
+
+    layers: Mapping[int, torch.Tensor]
+    piece_at: torch.Tensor
+    before_at: torch.Tensor
+    after_at: torch.Tensor
+
+
+@dataclass(frozen=True)
+class Batch:
+    """n texts of one corpus with what the pass asked for.
+
+    rows: (n,) their rows in the corpus; tokens: their pieces; states: absent in a pass without a model.
+    """
+
+    corpus: str
+    rows: Ints
+    tokens: Tokens
+    tokenizer: Tokenizer
+    own: OwnPooling
+    states: States | None = None
+    given: Floats | None = None
+    columns: Mapping[str, NDArray[Any]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def words(self) -> Words:
+        """The words of the texts (see spec: whitespace words with edge punctuation split off)."""
+        return self.tokenizer.words(self.tokens)
+
+    @cached_property
+    def pieces(self) -> Words:
+        """The tokenizer's pieces as units."""
+        return self.tokenizer.pieces(self.tokens)
+
+    def token_vectors(self, layer: int) -> Floats:
+        """(t, d) vector of each piece at a layer, special tokens out."""
+        return _array(self._layer(layer)[self._states.piece_at])
+
+    def unit_vectors(self, layer: int, of: Words) -> Floats:
+        """(w, d) mean of the vectors of each unit's pieces at a layer."""
+        flat = _array(self._layer(layer))
+        found: Floats = self._means(of, len(flat)) @ flat
+        return found
+
+    def pooled(self, layer: int = -1, pooling: str = "own") -> Floats:
+        """(n, d) one vector a text."""
+        if self.given is not None:
+            return self.given
+        return _array(self.pooled_tensor(layer, pooling))
+
+    def pooled_tensor(self, layer: int = -1, pooling: str = "own") -> torch.Tensor:
+        """As ``pooled``, a torch tensor through which gradients flow."""
+        if pooling == "own":
+            return self._own(layer)
+        if pooling == "cls":
+            return self._cls(layer)
+        if pooling not in POOLINGS:
+            raise InputError(f"pooling '{pooling}' is not one of {', '.join(POOLINGS)}")
+        return self._bag(layer, self.tokens.bounds[:-1], self.tokens.lengths, pooling)
+
+    def _means(self, of: Words, rows: int) -> Any:
+        """(w, rows) sparse matrix that takes the mean of each unit's pieces.
+
+        One thread's sparse product is a hundred times as fast here as torch's embedding_bag.
+        """
+        import scipy.sparse
+
+        lengths = of.stop - of.start
+        at = self._states.piece_at.cpu().numpy()[flat_ranges(of.start, lengths)]
+        share = np.repeat(1 / lengths, lengths).astype(np.float32)
+        return scipy.sparse.csr_array((share, at, np.append(0, np.cumsum(lengths))), shape=(len(of), rows))
+
+    @property
+    def _states(self) -> States:
+        if self.states is None:
+            raise InputError("this needs an encoder's hidden states, and only embeddings were given")
+        return self.states
+
+    def _layer(self, layer: int) -> torch.Tensor:
+        layers = self._states.layers
+        return layers[layer if layer >= 0 else max(layers) + 1 + layer]
+
+    def _cls(self, layer: int) -> torch.Tensor:
+        states = self._states
+        first = states.before_at[:, 0] if states.before_at.shape[1] else states.piece_at[self.tokens.bounds[:-1]]
+        return self._layer(layer)[first]
+
+    def _bag(self, layer: int, starts: Ints, lengths: Ints, mode: str = "mean") -> torch.Tensor:
+        import torch
+
+        at = self._states.piece_at[torch.from_numpy(flat_ranges(starts, lengths))]
+        offsets = torch.from_numpy(np.cumsum(lengths) - lengths).to(at.device)
+        return torch.nn.functional.embedding_bag(at, self._layer(layer), offsets, mode=mode)
+
+    def _own(self, layer: int) -> torch.Tensor:
+        import torch
+
+        states, lengths = self._states, torch.from_numpy(self.tokens.lengths)
+        pieces = torch.split(states.piece_at, lengths.tolist())
+        whole = [torch.cat(p) for p in zip(states.before_at, pieces, states.after_at, strict=True)]
+        sizes = torch.tensor([len(w) for w in whole])
+        at, offsets = torch.cat(whole), torch.cumsum(sizes, 0) - sizes
+        flat, device = self._layer(layer), states.piece_at.device
+        parts = []
+        for mode in self.own.modes:
+            if mode == "cls":
+                parts.append(self._cls(layer))
+            elif mode == "last":
+                parts.append(flat[torch.stack([w[-1] for w in whole])])
+            elif mode in ("mean", "max"):
+                parts.append(torch.nn.functional.embedding_bag(at, flat, offsets.to(device), mode=mode))
+            else:
+                weights = torch.cat([_token_weights(mode, len(w)) for w in whole]).to(flat)
+                parts.append(
+                    torch.nn.functional.embedding_bag(
+                        at, flat, offsets.to(device), mode="sum", per_sample_weights=weights
+                    )
+                )
+        vectors = torch.cat(parts, dim=1)
+        for dense in self.own.dense:
+            vectors = dense(vectors)
+        return vectors
+
+
+def _token_weights(mode: str, n: int) -> torch.Tensor:
+    import torch
+
+    if mode == "mean_sqrt_len":
+        return torch.full((n,), n**-0.5)
+    places = torch.arange(1, n + 1, dtype=torch.float32)
+    return places / places.sum()
+
+
+def _array(tensor: torch.Tensor) -> Floats:
+    return np.ascontiguousarray(tensor.detach().float().cpu().numpy())

@@ -1,0 +1,364 @@
+"""A model and its tokenizer: hidden states, embeddings, gradients."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from theodolite.batching import groups, windows
+from theodolite.encoder.batch import Batch, Floats, Ints
+from theodolite.encoder.forward import InputTap, Padded, run_windows, wanted_layers
+from theodolite.encoder.pooling import own_pooling
+from theodolite.encoder.resolve import DEFAULT_MODEL, ModelFolder, resolve
+from theodolite.encoder.tokens import Tokenizer, Tokens
+from theodolite.errors import InputError
+
+DEFAULT_BUDGET = 1024
+
+Objective = Callable[[Batch], torch.Tensor]
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """Input embeddings of one text's t pieces and the gradient of the objective there, (t, e) each.
+
+    For a text of several windows the embedding is the mean over a piece's windows and the gradient their sum,
+    since the piece acts in each of them. ``value`` is the objective.
+    """
+
+    embedding: Floats
+    gradient: Floats
+    value: float
+
+
+class Encoder:
+    """A text encoder with frozen weights.
+
+    >>> encoder = Encoder.load("all-MiniLM-L6-v2")
+    >>> encoder.embed(["A short text.", "Another one."]).shape
+    (2, 384)
+    """
+
+    def __init__(self, folder: ModelFolder, model: Any, tokenizer: Tokenizer, max_length: int | None = None) -> None:
+        self.folder, self.model, self.tokenizer = folder, model, tokenizer
+        self.name, self.hash, self.tokenizer_hash = folder.name, folder.hash, folder.tokenizer_hash
+        config: Any = model.config
+        self.layers = int(config.num_hidden_layers)
+        self.dim = int(config.hidden_size)
+        self.own = own_pooling(folder)
+        self.limit = self._limit(max_length)
+        self._types = int(getattr(config, "type_vocab_size", 0) or 0) > 1
+        self._forward: Callable[..., Any] = model
+
+    @classmethod
+    def load(
+        cls,
+        model: str | os.PathLike[str] = DEFAULT_MODEL,
+        *,
+        device: str | None = None,
+        max_length: int | None = None,
+    ) -> Encoder:
+        """Load the bundled default, a local folder or a hub name; safetensors only, no remote code.
+
+        device: 'cpu', 'cuda', 'mps'; the fastest at hand when not given. max_length: tokens a window, with
+        the special ones; the model's own limit when not given.
+        """
+        from transformers import AutoModel, AutoTokenizer
+        from transformers.utils import logging
+
+        folder = resolve(model)
+        logging.disable_progress_bar()
+        place = _device(device)
+        try:
+            loaded = AutoModel.from_pretrained(
+                folder.path, use_safetensors=True, trust_remote_code=False, dtype=torch.float32
+            )
+            fast = AutoTokenizer.from_pretrained(folder.path, trust_remote_code=False)
+        except InputError:
+            raise
+        except Exception as fault:  # transformers raises many classes for a folder that is not a model
+            reason = str(fault).strip().splitlines()[0][:160] if str(fault).strip() else type(fault).__name__
+            raise InputError(f"{folder.name}: cannot be loaded as a text encoder: {reason}") from fault
+        if getattr(loaded.config, "is_encoder_decoder", False):
+            raise InputError(f"{folder.name}: an encoder-decoder model; give an encoder (BERT and its like)")
+        loaded.eval().requires_grad_(False).to(place)
+        return cls(folder, loaded, Tokenizer(fast, folder.name), max_length)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        place: torch.device = next(self.model.parameters()).device
+        return place
+
+    @property
+    def window_rule(self) -> str:
+        """The windows of long texts, as they enter the key of whatever is stored."""
+        return f"{self.limit}/{self.limit // 2}"
+
+    @property
+    def parameters(self) -> int:
+        """Number of weights that take part in matrix products: all but the embedding tables."""
+        modules = [m for m in self.model.modules() if isinstance(m, torch.nn.Embedding)]
+        pooler = getattr(self.model, "pooler", None)
+        unused = {id(p) for m in [*modules, pooler] if m is not None for p in m.parameters()}
+        return sum(p.numel() for p in self.model.parameters() if id(p) not in unused)
+
+    def __repr__(self) -> str:
+        return f"Encoder({self.name!r}, layers={self.layers}, dim={self.dim}, limit={self.limit}, {self.device})"
+
+    def tokenise(self, texts: Sequence[str], texts_b: Sequence[str] | None = None) -> Tokens:
+        """Pieces of texts or of pairs of texts, with character offsets, special tokens out."""
+        return self.tokenizer(texts, texts_b)
+
+    def window_counts(self, tokens: Tokens) -> Ints:
+        """(n,) into how many windows each text is cut."""
+        return np.bincount(self._windows(tokens).text, minlength=len(tokens))
+
+    def batches(
+        self,
+        tokens: Tokens,
+        layers: Collection[int] = (-1,),
+        *,
+        budget: int = DEFAULT_BUDGET,
+        corpus: str = "",
+        rows: Ints | None = None,
+    ) -> Iterator[Batch]:
+        """Encode texts in batches of at most ``budget`` tokens, shortest first. No text may be empty of tokens.
+
+        Each batch knows its texts by ``rows`` (0, 1, … when not given).
+        """
+        wanted = wanted_layers(layers, self.layers)
+        for which, part in self._groups(tokens, budget):
+            with torch.inference_mode():
+                states, _ = self._encode(part, wanted, budget)
+            yield self._batch(part, which if rows is None else rows[which], corpus, states)
+
+    def text_batch(self, tokens: Tokens, *, corpus: str = "", rows: Ints | None = None) -> Iterator[Batch]:
+        """The texts as one batch without states, for a pass that needs no model."""
+        if len(tokens):
+            yield self._batch(tokens, np.arange(len(tokens)) if rows is None else rows, corpus, None)
+
+    def hidden_states(
+        self, texts: Sequence[str], layers: Collection[int] | None = None, *, budget: int = DEFAULT_BUDGET
+    ) -> list[NDArray[np.float32]]:
+        """For each text, (layers, t, d): the vector of every piece at the chosen layers (all by default).
+
+        Layer 0 is the embedding layer; a text with no pieces gives t = 0.
+        """
+        wanted = wanted_layers(range(self.layers + 1) if layers is None else layers, self.layers)
+        found = [np.empty((len(wanted), 0, self.dim), np.float32) for _ in texts]
+        tokens = self.tokenise(texts)
+        rows = np.flatnonzero(tokens.lengths)
+        for batch in self.batches(tokens.take(rows), wanted, budget=budget, rows=rows):
+            whole = np.stack([batch.token_vectors(layer) for layer in wanted])
+            for i, row in enumerate(batch.rows.tolist()):
+                found[row] = whole[:, batch.tokens.bounds[i] : batch.tokens.bounds[i + 1]]
+        return found
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        texts_b: Sequence[str] | None = None,
+        *,
+        pooling: str = "own",
+        layer: int = -1,
+        budget: int = DEFAULT_BUDGET,
+    ) -> NDArray[np.float32]:
+        """(n, d): one vector a text, or a pair of texts in one sequence. A text with no pieces gives NaN."""
+        tokens = self.tokenise(texts, texts_b)
+        rows = np.flatnonzero(tokens.lengths)
+        found: NDArray[np.float32] | None = None
+        for batch in self.batches(tokens.take(rows), (layer,), budget=budget, rows=rows):
+            vectors = batch.pooled(layer, pooling)
+            if found is None:
+                found = np.full((len(texts), vectors.shape[1]), np.nan, np.float32)
+            found[batch.rows] = vectors
+        return np.full((len(texts), self.dim), np.nan, np.float32) if found is None else found
+
+    def gradients(
+        self,
+        texts: Sequence[str],
+        objective: Objective,
+        texts_b: Sequence[str] | None = None,
+        *,
+        layers: Collection[int] = (-1,),
+        budget: int = DEFAULT_BUDGET,
+    ) -> list[Gradients]:
+        """Gradients of a scalar a text with respect to its input embeddings.
+
+        objective: takes a batch (use ``batch.pooled_tensor``) and gives (n,), each depending on its own text
+        alone. The gradient is taken at the sum of token and position embeddings, before normalisation.
+
+        >>> encoder = Encoder.load()
+        >>> length = lambda batch: batch.pooled_tensor(-1, "mean").norm(dim=1)
+        >>> encoder.gradients(["A short text."], length)[0].gradient.shape
+        (4, 384)
+        """
+        tokens = self.tokenise(texts, texts_b)
+        nothing = Gradients(np.empty((0, self.dim), np.float32), np.empty((0, self.dim), np.float32), float("nan"))
+        found = [nothing for _ in texts]
+        rows = np.flatnonzero(tokens.lengths)
+        for batch, values, embedding, gradient in self.gradient_batches(
+            tokens.take(rows), objective, layers=layers, budget=budget, rows=rows
+        ):
+            for i, row in enumerate(batch.rows.tolist()):
+                span = slice(batch.tokens.bounds[i], batch.tokens.bounds[i + 1])
+                found[row] = Gradients(embedding[span], gradient[span], float(values[i]))
+        return found
+
+    def gradient_batches(
+        self,
+        tokens: Tokens,
+        objective: Objective,
+        *,
+        layers: Collection[int] = (-1,),
+        budget: int = DEFAULT_BUDGET,
+        corpus: str = "",
+        rows: Ints | None = None,
+    ) -> Iterator[tuple[Batch, Floats, Floats, Floats]]:
+        """As ``batches``, with the objective (n,), and embedding and gradient (t, e) of every piece."""
+        wanted = wanted_layers(layers, self.layers)
+        for which, part in self._groups(tokens, budget):
+            tap = InputTap()
+            with torch.enable_grad(), tap.on(self.model.get_input_embeddings(), self._positions()):
+                states, calls = self._encode(part, wanted, budget)
+                batch = self._batch(part, which if rows is None else rows[which], corpus, states)
+                values = objective(batch)
+                gradients = torch.autograd.grad(values.sum(), tap.leaves)
+            size = gradients[0].shape[-1]
+            counts = np.zeros((len(part.ids), 1), np.float32)
+            embedding = np.zeros((len(part.ids), size), np.float32)
+            gradient = np.zeros((len(part.ids), size), np.float32)
+            for call, (padded, numbers) in enumerate(calls):
+                # A piece stands at most once in a window, but in two windows of one call.
+                np.add.at(counts, numbers, 1)
+                at = torch.from_numpy(padded.pieces).to(self.device)
+                np.add.at(embedding, numbers, tap.value(call).reshape(-1, size)[at].cpu().numpy())
+                np.add.at(gradient, numbers, gradients[call].reshape(-1, size)[at].cpu().numpy())
+            detached = replace(batch, states=None)
+            yield detached, values.detach().cpu().numpy(), embedding / counts, gradient
+
+    def compiled(self) -> bool:
+        """Compile the forward pass; False where this machine cannot."""
+        try:
+            compiled: Any = torch.compile(self.model, dynamic=True)
+            with torch.inference_mode():
+                compiled(**self._inputs(_probe(self)), output_hidden_states=True)
+        except Exception:  # no compiler, or a model it cannot trace: the plain pass still works
+            return False
+        self._forward = compiled
+        return True
+
+    def uncompiled(self) -> None:
+        """Go back to the plain forward pass."""
+        self._forward = self.model
+
+    @contextmanager
+    def skipping(self, layer: int) -> Iterator[None]:
+        """Within it, transformer layer ``layer`` (1 is the first) hands its input on unchanged."""
+        blocks = self._blocks()
+        if not 1 <= layer <= len(blocks):
+            raise InputError(f"{self.name} has layers 1 to {len(blocks)}, not {layer}")
+
+        def pass_on(_module: torch.nn.Module, inputs: tuple[Any, ...], kwargs: Any, output: Any) -> Any:
+            unchanged = inputs[0] if inputs else kwargs["hidden_states"]
+            return (unchanged, *output[1:]) if isinstance(output, tuple) else unchanged
+
+        hook = blocks[layer - 1].register_forward_hook(pass_on, with_kwargs=True)
+        try:
+            yield
+        finally:
+            hook.remove()
+
+    def _groups(self, tokens: Tokens, budget: int) -> Iterator[tuple[Ints, Tokens]]:
+        template = self._template(tokens)
+        counts = self.window_counts(tokens)
+        for which in groups(counts, tokens.lengths + len(template), self.limit, budget):
+            yield which, tokens.take(which)
+
+    def _encode(self, part: Tokens, wanted: tuple[int, ...], budget: int) -> Any:
+        return run_windows(
+            lambda padded: self._hidden(padded, wanted),
+            part,
+            self._windows(part),
+            self._template(part),
+            self.tokenizer.pad_id,
+            max(budget, self.limit),
+        )
+
+    def _hidden(self, padded: Padded, wanted: tuple[int, ...]) -> dict[int, torch.Tensor]:
+        every = wanted != (self.layers,)
+        output = self._forward(**self._inputs(padded), output_hidden_states=every)
+        # The last layer is taken from where the model puts its result: some normalise once more after the blocks.
+        return {
+            layer: output.last_hidden_state if layer == self.layers else output.hidden_states[layer] for layer in wanted
+        }
+
+    def _inputs(self, padded: Padded) -> dict[str, torch.Tensor]:
+        device = self.device
+        inputs = {"input_ids": padded.ids.to(device), "attention_mask": padded.mask.to(device)}
+        if self._types:
+            inputs["token_type_ids"] = padded.types.to(device)
+        return inputs
+
+    def _batch(self, part: Tokens, rows: Ints, corpus: str, states: Any) -> Batch:
+        return Batch(corpus, rows, part, self.tokenizer, self.own, states)
+
+    def _windows(self, tokens: Tokens) -> Any:
+        return windows(tokens.lengths, tokens.split, self.limit, len(self._template(tokens)))
+
+    def _template(self, tokens: Tokens) -> Any:
+        return self.tokenizer.single if tokens.texts_b is None else self.tokenizer.pair
+
+    def _positions(self) -> torch.nn.Module | None:
+        for name, module in self.model.named_modules():
+            if name.endswith("position_embeddings") and isinstance(module, torch.nn.Embedding):
+                return module
+        return None
+
+    def _blocks(self) -> torch.nn.ModuleList:
+        for module in self.model.modules():
+            if isinstance(module, torch.nn.ModuleList) and len(module) == self.layers:
+                return module
+        raise InputError(f"{self.name}: its layers share weights or are not a list, so none can be skipped")
+
+    def _limit(self, max_length: int | None) -> int:
+        positions = int(getattr(self.model.config, "max_position_embeddings", 0) or 0) or 10**9
+        table = self._positions()
+        if isinstance(table, torch.nn.Embedding):
+            # RoBERTa and its kin begin to count after the padding index.
+            offset = 0 if table.padding_idx is None else table.padding_idx + 1
+            positions = min(positions, table.num_embeddings) - offset
+        if max_length is not None:
+            if not 8 <= max_length <= positions:
+                raise InputError(f"--max-length {max_length}: {self.name} takes 8 to {positions} tokens")
+            return max_length
+        return min(positions, self.tokenizer.max_length, self.own.max_seq_length or positions)
+
+
+def _probe(encoder: Encoder) -> Padded:
+    from theodolite.encoder.forward import pad
+
+    tokens = encoder.tokenise(["compile me", "and me too"])
+    return pad(tokens, encoder._windows(tokens), encoder.tokenizer.single, encoder.tokenizer.pad_id)
+
+
+def _device(name: str | None) -> torch.device:
+    if name is None:
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    kind = name.split(":")[0]
+    if kind not in there:
+        raise InputError(f"--device {name}: not one of cpu, cuda, mps")
+    if not there[kind]:
+        raise InputError(f"--device {name}: not available on this machine")
+    return torch.device(name)

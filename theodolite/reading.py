@@ -1,0 +1,152 @@
+"""What an instrument measured: findings, tables, figures and the manifest that lets others repeat it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import pyarrow as pa
+
+from theodolite.errors import InputError
+from theodolite.figures import styled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+READING_FILE = "reading.json"
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure to be drawn when asked for, with a caption that says what it means."""
+
+    title: str
+    caption: str
+    draw: Callable[[], Figure]
+
+
+@dataclass
+class Reading:
+    """Tables (Arrow, one a kind), findings in plain sentences, and a manifest.
+
+    Subclasses name their instrument and draw their figures.
+    """
+
+    instrument: ClassVar[str] = ""
+
+    tables: dict[str, pa.Table]
+    findings: list[str]
+    manifest: dict[str, Any] = field(default_factory=dict)
+
+    def drawings(self) -> dict[str, Drawing]:
+        """The figures of the reading by name, not yet drawn."""
+        return {}
+
+    def to_json(self) -> dict[str, Any]:
+        """The reading as one JSON object; missing numbers are null."""
+        body = {name: table.to_pylist() for name, table in self.tables.items()}
+        return {"instrument": self.instrument, "findings": self.findings, **plain(body), "manifest": self.manifest}
+
+    def save(self, folder: str | Path, *, figures: bool = True) -> Path:
+        """Write ``reading.json``, ``tables/*.parquet``, ``tables/*.csv`` and ``figures/*.svg|pdf``."""
+        import pyarrow.parquet as pq
+
+        out = Path(folder)
+        (out / "tables").mkdir(parents=True, exist_ok=True)
+        for name, table in self.tables.items():
+            pq.write_table(table, out / "tables" / f"{name}.parquet")
+            (out / "tables" / f"{name}.csv").write_text(_csv(table), encoding="utf-8")
+        if figures:
+            self.save_figures(out / "figures")
+        about = {
+            "instrument": self.instrument,
+            "findings": self.findings,
+            "tables": list(self.tables),
+            "manifest": self.manifest,
+        }
+        write_json(out / READING_FILE, about)
+        return out
+
+    def save_figures(self, folder: Path) -> None:
+        """Every figure as SVG and as PDF."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, drawing in self.drawings().items():
+            figure = drawing.draw()
+            with styled():
+                figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+                figure.savefig(folder / f"{name}.pdf", metadata={"CreationDate": None})
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """A reading saved before."""
+        import pyarrow.parquet as pq
+
+        place = Path(folder)
+        about = read_about(place)
+        tables = {name: pq.read_table(place / "tables" / f"{name}.parquet") for name in about["tables"]}
+        return cls(tables=tables, findings=about["findings"], manifest=about["manifest"])
+
+    def plot(self, name: str | None = None) -> Figure:
+        """Draw one of the figures (the first, when not named)."""
+        drawings = self.drawings()
+        if name is None:
+            name = next(iter(drawings))
+        if name not in drawings:
+            raise InputError(f"no figure '{name}'; this reading has: {', '.join(drawings)}")
+        return drawings[name].draw()
+
+    def _repr_html_(self) -> str:
+        from theodolite.report.page import reading_section
+
+        return reading_section(self)
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """The ``reading.json`` of a saved reading."""
+    path = folder / READING_FILE
+    if not path.exists():
+        raise InputError(f"{folder}: not a saved reading: it has no {READING_FILE}")
+    return read_json(path)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object; one that is broken is the user's to mend."""
+    try:
+        loaded: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as fault:
+        raise InputError(f"{path}: not JSON ({fault}); make it again with the command that wrote it") from None
+    return loaded
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: numbers that are not finite become null."""
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write JSON under a temporary name and rename it."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.write_text(json.dumps(plain(value), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    temporary.replace(path)
+
+
+def _csv(table: pa.Table) -> str:
+    import csv
+    import io
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(table.column_names)
+    for row in table.to_pylist():
+        writer.writerow([json.dumps(plain(v)) if isinstance(v, list) else v for v in row.values()])
+    return out.getvalue()

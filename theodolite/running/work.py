@@ -1,0 +1,175 @@
+"""The work on one shard: read, tokenise, encode, and let every pass look."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theodolite.accumulate.base import State
+from theodolite.corpus import Corpus, Shard
+from theodolite.errors import InputError
+from theodolite.instrument import Observation, Pass
+from theodolite.running.plan import Plan
+from theodolite.running.tally import Tally
+
+if TYPE_CHECKING:
+    from theodolite.encoder.batch import Batch
+    from theodolite.encoder.encoder import Encoder
+    from theodolite.encoder.tokens import Tokens
+    from theodolite.store import RunFolder
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A shard of a corpus in one step of a run; ``number`` counts shards over all corpora."""
+
+    number: int
+    corpus: Corpus
+    shard: Shard
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A shard prepared: what earlier runs have of it, and the rest of its texts tokenised."""
+
+    task: Task
+    known: list[Observation | None]
+    tally: Tally | None
+    distinct: tuple[Ints, Tokens] | None
+    repeated: tuple[Ints, Tokens] | None
+
+
+class ShardWork:
+    """Shows a shard's texts to the passes of one step; what they saw goes to the run's folder."""
+
+    def __init__(self, step: int, passes: Sequence[Pass], encoder: Encoder, folder: RunFolder, plan: Plan) -> None:
+        self._step, self._passes, self._encoder, self._folder = step, passes, encoder, folder
+        self.plan = plan
+        needs = [p.needs for p in passes]
+        self._model = any(n.model for n in needs)
+        self._layers = sorted({layer for n in needs for layer in n.layers(encoder.layers)})
+        self._columns = sorted({c for n in needs for c in n.columns})
+        self._repeats = any(not n.distinct for n in needs)
+
+    def prepare(self, task: Task) -> Ready:
+        """Look for what is known already; tokenise where anything is missing."""
+        state = self._folder.partial(self._step, task.number)
+        known = [self._known(i, p, task, state) for i, p in enumerate(self._passes)]
+        tally = Tally().restore(_under("tally", state)) if state is not None else None
+        if tally is not None and all(k is not None for k in known):
+            return Ready(task, known, tally, None, None)
+        corpus, shard = task.corpus, task.shard
+        rows = np.arange(shard.start, shard.stop)
+        kept = rows[~corpus.empty[rows]]
+        texts, texts_b = corpus.texts(shard.start, shard.stop), corpus.texts_b(shard.start, shard.stop)
+        at = (kept - shard.start).tolist()
+        tokens = self._encoder.tokenise([texts[i] for i in at], None if texts_b is None else [texts_b[i] for i in at])
+        full = tokens.lengths > 0
+        repeated = corpus.duplicate[kept]
+        first, again = np.flatnonzero(full & ~repeated), np.flatnonzero(full & repeated)
+        tally = Tally()
+        tally.count(corpus.empty[rows], repeated, full, tokens, self._encoder.window_counts(tokens))
+        return Ready(
+            task,
+            known,
+            tally,
+            (kept[first], tokens.take(first)),
+            (kept[again], tokens.take(again)) if self._repeats else None,
+        )
+
+    def work(self, ready: Ready) -> tuple[list[Observation], Tally]:
+        """Encode and observe, halving the budget where memory runs out; save what was seen."""
+        assert ready.tally is not None
+        if ready.distinct is None:
+            return [k for k in ready.known if k is not None], ready.tally
+        while True:
+            try:
+                seen = self._observe(ready)
+                break
+            except (RuntimeError, MemoryError) as fault:
+                if not _out_of_memory(fault) or self.plan.budget(ready.task.number) <= 1:
+                    raise
+                self.plan = self.plan.with_halved(ready.task.number)
+                self._folder.save_plan(self.plan.as_json(), replace=True)
+        self._save(ready, seen)
+        return seen, ready.tally
+
+    def _observe(self, ready: Ready) -> list[Observation]:
+        corpus = ready.task.corpus
+        seen = [k or p.start(corpus) for k, p in zip(ready.known, self._passes, strict=True)]
+        asking = [(p, s) for p, s, k in zip(self._passes, seen, ready.known, strict=True) if k is None]
+        assert ready.distinct is not None
+        if not asking:
+            return seen
+        for batch in self._batches(ready.task, *ready.distinct):
+            for _, observation in asking:
+                observation.update(batch)
+        if ready.repeated is not None:
+            for batch in self._batches(ready.task, *ready.repeated):
+                for asked, observation in asking:
+                    if not asked.needs.distinct:
+                        observation.update(batch)
+        return seen
+
+    def _batches(self, task: Task, rows: Ints, tokens: Tokens) -> Any:
+        columns = self._column_values(task.corpus)
+        budget = self.plan.budget(task.number)
+        if self._model:
+            found = self._encoder.batches(tokens, self._layers, budget=budget, corpus=task.corpus.name, rows=rows)
+        else:
+            found = self._encoder.text_batch(tokens, corpus=task.corpus.name, rows=rows)
+        for batch in found:
+            yield _with_columns(batch, columns)
+
+    def _column_values(self, corpus: Corpus) -> Mapping[str, NDArray[Any]]:
+        return {name: _numbers(corpus, name) for name in self._columns}
+
+    def _known(self, number: int, asked: Pass, task: Task, state: State | None) -> Observation | None:
+        recalled = asked.recall(task.shard)
+        if recalled is not None:
+            return recalled
+        mine = _under(f"pass{number}", state) if state is not None else {}
+        return asked.start(task.corpus).restore(mine) if mine else None
+
+    def _save(self, ready: Ready, seen: list[Observation]) -> None:
+        assert ready.tally is not None
+        state = {f"tally/{k}": v for k, v in ready.tally.state().items()}
+        for number, (asked, observation) in enumerate(zip(self._passes, seen, strict=True)):
+            if not asked.keep(ready.task.shard, observation):
+                state |= {f"pass{number}/{k}": v for k, v in observation.state().items()}
+        self._folder.save_partial(self._step, ready.task.number, state)
+
+
+def _with_columns(batch: Batch, columns: Mapping[str, NDArray[Any]]) -> Batch:
+    if not columns:
+        return batch
+    return replace(batch, columns={name: values[batch.rows] for name, values in columns.items()})
+
+
+def _numbers(corpus: Corpus, name: str) -> NDArray[np.float64]:
+    """A column of the corpus as finite numbers that are not negative: weights."""
+    try:
+        values = np.asarray(corpus.column(name).to_pylist(), np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{corpus.name}: column '{name}' holds something that is not a number") from None
+    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    if len(bad):
+        raise InputError(f"{corpus.name}: column '{name}', row {bad[0] + 1}: a weight must be a number, 0 or more")
+    return values
+
+
+def _under(name: str, state: State) -> State:
+    return {k.removeprefix(f"{name}/"): v for k, v in state.items() if k.startswith(f"{name}/")}
+
+
+def _out_of_memory(fault: BaseException) -> bool:
+    if isinstance(fault, MemoryError) or type(fault).__name__ == "OutOfMemoryError":
+        return True
+    said = str(fault).lower()
+    return "out of memory" in said or "can't allocate memory" in said
