@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -29,6 +29,15 @@ class Drawing:
     draw: Callable[[], Figure]
 
 
+@dataclass(frozen=True)
+class Overview:
+    """A table small enough for a terminal: short headings, numbers that will be rounded."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
 @dataclass
 class Reading:
     """Tables (Arrow, one a kind), findings in plain sentences, and a manifest.
@@ -45,6 +54,12 @@ class Reading:
     def drawings(self) -> dict[str, Drawing]:
         """The figures of the reading by name, not yet drawn."""
         return {}
+
+    def overview(self) -> list[Overview]:
+        """What a terminal shows of the tables."""
+        return [
+            Overview(name, t.column_names, [list(r.values()) for r in t.to_pylist()]) for name, t in self.tables.items()
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """The reading as one JSON object; missing numbers are null."""

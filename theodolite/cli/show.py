@@ -11,19 +11,14 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from theodolite.claims import Reproduction
-    from theodolite.reading import Reading
-
-MOST_ROWS = 40
-MOST_COLUMNS = 12
+    from theodolite.reading import Overview, Reading
 
 
 def reading(found: Reading) -> None:
-    """The tables that fit a screen, then the findings."""
+    """Its overview, then the findings."""
     console = Console()
-    for name, table in found.tables.items():
-        rows = table.to_pylist()
-        if len(rows) <= MOST_ROWS:
-            console.print(_table(name, rows))
+    for table in found.overview():
+        console.print(_table(table))
     findings(found.findings)
 
 
@@ -44,18 +39,10 @@ def claims(found: Reproduction) -> None:
     console.print(table)
 
 
-def _table(name: str, rows: list[dict[str, Any]]) -> Table:
-    shown = (
-        [c for c in rows[0] if not c.endswith(("_low", "_high")) and not isinstance(rows[0][c], list)] if rows else []
-    )
-    constant = [
-        c for c in shown if len({str(r[c]) for r in rows}) == 1 and len(rows) > 1 and isinstance(rows[0][c], str)
-    ]
-    shown = [c for c in shown if c not in constant][:MOST_COLUMNS]
-    title = ", ".join([name, *(str(rows[0][c]) for c in constant)]) if rows else name
-    table = Table(*(c.replace("_", " ") for c in shown), title=escape(title))
-    for row in rows:
-        table.add_row(*(escape(_cell(row[c])) for c in shown))
+def _table(overview: Overview) -> Table:
+    table = Table(*map(escape, overview.columns), title=escape(overview.title))
+    for row in overview.rows:
+        table.add_row(*(escape(_cell(value)) for value in row))
     return table
 
 

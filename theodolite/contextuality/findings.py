@@ -2,23 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 Row = dict[str, Any]
 
 # A word met a few times has a noisy self-similarity; only words met this often are named in a sentence.
 NAMED_FROM = 10
+ADJUSTED = {
+    "self_similarity_adjusted": "the likeness of a word to itself in other texts (adjusted self-similarity)",
+    "intra_sentence_similarity_adjusted": "the likeness of the words of one text (adjusted intra-sentence similarity)",
+}
 
 
 def findings(layers: Sequence[Row], words: Sequence[Row]) -> list[str]:
-    """Sentences for every encoder and corpus among the rows."""
+    """Sentences on each encoder: first what holds over all its corpora, then each corpus."""
     found = []
-    for encoder, corpus in dict.fromkeys((r["encoder"], r["corpus"]) for r in layers):
-        mine = [r for r in layers if (r["encoder"], r["corpus"]) == (encoder, corpus)]
-        said = [w for w in words if (w["encoder"], w["corpus"]) == (encoder, corpus)]
-        found += [f"{encoder} on {corpus}: {s}" for s in [*_of_layers(mine), *_of_words(said)]]
+    for encoder in dict.fromkeys(r["encoder"] for r in layers):
+        corpora = {
+            corpus: [r for r in layers if (r["encoder"], r["corpus"]) == (encoder, corpus)]
+            for corpus in dict.fromkeys(r["corpus"] for r in layers if r["encoder"] == encoder)
+        }
+        if len(corpora) > 1:
+            found += [f"{encoder} on all {len(corpora)} corpora: {s}" for s in _over_corpora(corpora)]
+        for corpus, mine in corpora.items():
+            said = [w for w in words if (w["encoder"], w["corpus"]) == (encoder, corpus)]
+            found += [f"{encoder} on {corpus}: {s}" for s in [*_of_layers(mine), *_of_words(said)]]
     return found
+
+
+def comparison(layers: Sequence[Row]) -> list[str]:
+    """One sentence a corpus that sets several encoders side by side."""
+    encoders = list(dict.fromkeys(r["encoder"] for r in layers))
+    found = []
+    for corpus in dict.fromkeys(r["corpus"] for r in layers):
+        last = {e: [r for r in layers if (r["encoder"], r["corpus"]) == (e, corpus)][-1] for e in encoders}
+        parts = [
+            f"{e} has {r['anisotropy']:.2f} between random words and, above that, {r['self_similarity_adjusted']:.2f} "
+            f"between uses of one word"
+            for e, r in last.items()
+        ]
+        found.append(f"In the last layer on {corpus}, {'; '.join(parts)}.")
+    return found
+
+
+def _over_corpora(corpora: Mapping[str, Sequence[Row]]) -> list[str]:
+    """What holds in how many of the corpora."""
+    every = list(corpora.values())
+    n, count = every[0][-1]["layer"], len(every)
+    low, high = sorted((rows[-1]["anisotropy"], name) for name, rows in corpora.items())[:: count - 1]
+    peaks = {max(rows, key=lambda r: r["anisotropy"])["layer"] for rows in every}
+    where = f"layer {peaks.pop()} in each" if len(peaks) == 1 else f"layers {', '.join(map(str, sorted(peaks)))}"
+    sentences = [
+        f"two random words have a cosine of {low[0]:.2f} ({low[1]}) to {high[0]:.2f} ({high[1]}) in layer {n}; "
+        f"it is highest in {where}."
+    ]
+    for name, what in ADJUSTED.items():
+        falls = sum(trend([r[name] for r in rows]) == "falls" for rows in every)
+        rises = sum(trend([r[name] for r in rows]) == "rises" for rows in every)
+        way, many = ("falls", falls) if falls >= rises else ("rises", rises)
+        turns = sum(last_turn(rows, name) == ("up" if way == "falls" else "down") for rows in every)
+        said = f"{what} {way} with depth in {many} of {count}"
+        if turns:
+            said += f", and {'rises' if way == 'falls' else 'falls'} again in the last layer in {turns} of {count}"
+        sentences.append(f"{said}.")
+    shares = [rows[-1]["mev"] for rows in every if rows[-1]["mev"] == rows[-1]["mev"]]
+    if shares:
+        sentences.append(
+            f"one fixed vector would explain {min(shares):.0%} to {max(shares):.0%} of a word's variation in layer {n}."
+        )
+    return sentences
 
 
 def trend(values: Sequence[float]) -> str:
@@ -50,13 +103,7 @@ def _of_layers(rows: Sequence[Row]) -> list[str]:
         f"in layer {n} (95% interval {last['anisotropy_low']:.3f} to {last['anisotropy_high']:.3f}); it is "
         f"highest in layer {peak['layer']}, at {peak['anisotropy']:.2f}."
     ]
-    for name, what in (
-        ("self_similarity_adjusted", "the likeness of a word to itself in other texts (adjusted self-similarity)"),
-        (
-            "intra_sentence_similarity_adjusted",
-            "the likeness of the words of one text (adjusted intra-sentence similarity)",
-        ),
-    ):
+    for name, what in ADJUSTED.items():
         way, turn = trend([r[name] for r in rows]), last_turn(rows, name)
         said = f"{what} {way}{' about the same' if way == 'stays' else ' with depth'}"
         if (way, turn) in {("falls", "up"), ("rises", "down")}:

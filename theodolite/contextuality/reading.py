@@ -8,14 +8,27 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 
-from theodolite.contextuality.findings import NAMED_FROM
+from theodolite.contextuality.findings import NAMED_FROM, comparison
 from theodolite.figures import COLOURS, curve, legend, over_layers, panels, styled, two_ends
-from theodolite.reading import Drawing, Reading, plain
+from theodolite.reading import Drawing, Overview, Reading, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Row = dict[str, Any]
+
+# The columns that a terminal has room for, by a heading of its own.
+SHORT = {
+    "layer": "layer",
+    "anisotropy": "random words",
+    "self_similarity": "self- sim.",
+    "self_similarity_adjusted": "ad- justed",
+    "intra_sentence_similarity": "intra- sent.",
+    "intra_sentence_similarity_adjusted": "ad- justed",
+    "intra_sentence_shuffled": "shuf- fled",
+    "mev": "MEV",
+    "mev_baseline": "random MEV",
+}
 
 
 class ContextualityReading(Reading):
@@ -34,7 +47,8 @@ class ContextualityReading(Reading):
         }
         manifest = {**readings[0].manifest, "encoders": [r.manifest["encoder"] for r in readings]}
         manifest["plans"] = [r.manifest["plan"] for r in readings]
-        return cls(tables, [f for r in readings for f in r.findings], manifest)
+        said = comparison(tables["layers"].to_pylist())
+        return cls(tables, [*said, *(f for r in readings for f in r.findings)], manifest)
 
     def to_json(self) -> dict[str, Any]:
         """Layers and words at top of one encoder and corpus; else in ``encoders[]`` and ``corpora[]``."""
@@ -68,6 +82,19 @@ class ContextualityReading(Reading):
         found: dict[str, Any] = plain(
             {"instrument": self.instrument, "findings": self.findings, **body, "manifest": self.manifest}
         )
+        return found
+
+    def overview(self) -> list[Overview]:
+        """A table of layers for each encoder and corpus, and one of what each layer is worth."""
+        found = [
+            Overview(f"{encoder} on {corpus}", list(SHORT.values()), [[r[c] for c in SHORT] for r in rows])
+            for encoder, corpus in self._series()
+            for rows in [self._rows(encoder, corpus)]
+        ]
+        if "importance" in self.tables:
+            columns = ["encoder", "layer", "score", "loss", "loss_low", "loss_high"]
+            rows = [[r[c] for c in columns] for r in self.tables["importance"].to_pylist()]
+            found.append(Overview("A layer skipped", columns, rows))
         return found
 
     def drawings(self) -> dict[str, Drawing]:

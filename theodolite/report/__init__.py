@@ -114,11 +114,8 @@ def _contents(readings: Sequence[Reading], anchors: Sequence[str]) -> str:
 
 
 def _headlines(readings: Sequence[Reading]) -> list[tuple[int, str]]:
-    """The first findings as (number of the reading, finding), of each reading and each corpus in turn."""
-    in_turn = []
-    for number, reading in enumerate(readings):
-        groups = grouped((split(f, reading)[0], f) for f in reading.findings).values()
-        in_turn.append([(number, f) for row in zip_longest(*groups) for f in row if f is not None])
+    """The first findings as (number of the reading, finding), of each reading in turn; each leads with its best."""
+    in_turn = [[(number, f) for f in reading.findings] for number, reading in enumerate(readings)]
     return [said for row in zip_longest(*in_turn) for said in row if said is not None][:HEADLINES]
 
 
