@@ -14,7 +14,7 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from theodolite import Contextuality, Corpus, RunOptions, Store, run
+from theodolite import Contextuality, Corpus, InputError, RunOptions, Store, run
 from theodolite.contextuality.counting import BASELINE_DRAWS
 from theodolite.contextuality.measures import mev
 
@@ -407,3 +407,68 @@ def test_importance_of_layers(minilm, shared: Path, tmp_path) -> None:
     assert rows[-1]["loss"] != 0
     for row in rows:
         assert row["loss"] == pytest.approx(row["score_whole"] - row["score"])
+
+
+@pytest.fixture(scope="module")
+def classifier_folder(minilm, tmp_path_factory) -> Path:
+    """The real encoder with a head fitted on the demo reviews, as an ordinary classifier folder."""
+    from sklearn.linear_model import LogisticRegression
+    from transformers import BertForSequenceClassification
+
+    from theodolite.demo import demo_corpus
+
+    reviews = demo_corpus("reviews")
+    texts, labels = reviews.texts(0, 300), np.array(reviews.column("label").to_pylist()[:300])
+    model = BertForSequenceClassification.from_pretrained(minilm.folder.path, num_labels=2).eval()
+    tokenizer = AutoTokenizer.from_pretrained(minilm.folder.path)
+    with torch.no_grad():
+        features = [model.bert(**tokenizer(t, return_tensors="pt")).pooler_output[0].numpy() for t in texts]
+        fitted = LogisticRegression(C=100, max_iter=5000).fit(features, labels == "positive")
+        model.classifier.weight.copy_(torch.tensor(np.concatenate([-fitted.coef_, fitted.coef_]) / 2))
+        model.classifier.bias.copy_(torch.tensor(np.concatenate([-fitted.intercept_, fitted.intercept_]) / 2))
+    model.config.id2label, model.config.label2id = {0: "negative", 1: "positive"}, {"negative": 0, "positive": 1}
+    folder = tmp_path_factory.mktemp("classifier")
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_importance_by_a_classifiers_accuracy(classifier_folder: Path, tmp_path) -> None:
+    from theodolite import Encoder
+    from theodolite.contextuality.importance import layer_importance
+    from theodolite.demo import demo_corpus
+
+    classifier = Encoder.load(classifier_folder)
+    reviews = demo_corpus("reviews")
+    judged = Corpus.of(reviews.texts(0, 120), name="reviews", labels=reviews.column("label").to_pylist()[:120])
+    rows = layer_importance(classifier, judged).to_pylist()
+    assert rows[0]["score_name"] == "accuracy (%)"
+    assert rows[0]["score_whole"] >= 80
+    assert max(r["loss"] for r in rows) > 2
+    wrong = Corpus.of(["a text"] * 20, name="wrong", labels=["neutral"] * 20)
+    with pytest.raises(InputError, match="neutral"):
+        layer_importance(classifier, wrong)
+
+
+def test_a_classifiers_logits_are_transformers_own_and_windows_are_averaged(classifier_folder: Path, wiki) -> None:
+    from transformers import AutoModelForSequenceClassification
+
+    from theodolite import Encoder
+
+    classifier = Encoder.load(classifier_folder, max_length=64)
+    model = AutoModelForSequenceClassification.from_pretrained(classifier_folder).eval()
+    long = " ".join(wiki[:4])
+    found = classifier.logits([*wiki[:5], long], budget=200)
+    tokens = classifier.tokenise([*wiki[:5], long])
+    for i in range(6):
+        ids = tokens.ids[tokens.bounds[i] : tokens.bounds[i + 1]].tolist()
+        answers, start = [], 0
+        while True:
+            part = ids[start : start + 62]
+            with torch.no_grad():
+                answers.append(model(input_ids=torch.tensor([[101, *part, 102]])).logits[0].numpy())
+            if start + 62 >= len(ids):
+                break
+            start += 32
+        np.testing.assert_allclose(found[i], np.mean(answers, axis=0), atol=1e-5)
+    assert len(ids) > 62

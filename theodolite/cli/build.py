@@ -23,13 +23,13 @@ CORPUS = Annotated[
 ]
 LIMIT = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="Only the first N rows of a corpus.")]
 SAMPLE = Annotated[int | None, typer.Option("--sample", min=1, metavar="N", help="A seeded sample of N rows.")]
-SEED = Annotated[int, typer.Option("--seed", help="Seed of every random choice.")]
+SEED = Annotated[int, typer.Option("--seed", min=0, max=2**63 - 1, help="Seed of every random choice.")]
 OUT = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Save the result in this folder.")]
 JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else, on standard output.")]
 STORE = Annotated[str | None, typer.Option("--store", metavar="DIR", help="Where arrays and unfinished runs are kept.")]
 DEVICE = Annotated[str | None, typer.Option("--device", help="cpu, cuda or mps; the fastest there when not given.")]
 MAX_LENGTH = Annotated[
-    int | None, typer.Option("--max-length", help="Tokens a window; the model's own when not given.")
+    int | None, typer.Option("--max-length", min=8, help="Tokens a window; the model's own when not given.")
 ]
 TOKEN_BUDGET = Annotated[
     int | None, typer.Option("--token-budget", min=1, help="Tokens a batch; tuned when not given.")

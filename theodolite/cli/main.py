@@ -17,6 +17,8 @@ from theodolite.registry import INSTRUMENTS, instrument
 # Newer versions of typer carry their own copy of click: a mistake in the options is found either way.
 _ClickException: Any = typer.BadParameter.__mro__[2]
 
+INTERRUPTED = "interrupted; the same command goes on from here"
+
 app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -58,9 +60,13 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _run(arguments: list[str]) -> int:
+    broken = next((a for a in arguments if not _is_text(a)), None)
+    if broken is not None:
+        return _say(f"{broken!r}: is not UTF-8; write it, or name the file, in UTF-8", 2)
     try:
         code = typer.main.get_command(app)(arguments or ["--help"], prog_name="theodolite", standalone_mode=False)
-        return int(code or 0)
+        # Newer versions of typer make an exit code of an interrupt, older ones an Abort.
+        return _say(INTERRUPTED, 130) if code == 130 else int(code or 0)
     except InputError as fault:
         return _say(str(fault), 2)
     except _ClickException as fault:
@@ -68,7 +74,7 @@ def _run(arguments: list[str]) -> int:
         where = f"{context.command_path.removeprefix('theodolite').strip()}: " if context else ""
         return _say(f"{where.lstrip(': ')}{fault.format_message()}", 2)
     except (KeyboardInterrupt, typer.Abort):
-        return _say("interrupted; the same command goes on from here", 130)
+        return _say(INTERRUPTED, 130)
     except BrokenPipeError:
         sys.stderr.close()
         return 0
@@ -77,6 +83,15 @@ def _run(arguments: list[str]) -> int:
 def _say(message: str, code: int) -> int:
     sys.stderr.write(f"theodolite: {' '.join(message.split())}\n")
     return code
+
+
+def _is_text(argument: str) -> bool:
+    """Whether an argument was UTF-8: Python keeps bytes that were not as halves of surrogate pairs."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _interrupt(*_: Any) -> None:

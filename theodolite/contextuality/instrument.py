@@ -44,8 +44,8 @@ class Contextuality(Instrument):
     weights: str | None = option(None, "A column of the corpora with a weight for each text.", metavar="COLUMN")
     importance: str | None = option(
         None,
-        "Also skip each layer in turn and judge the encoder on these scored pairs: "
-        "FILE?text=COLUMN&text_b=COLUMN&label=SCORE.",
+        "Also skip each layer in turn and judge the encoder on these texts: scored pairs "
+        "(FILE?text=COLUMN&text_b=COLUMN&label=SCORE) or, for a classifier, labelled texts.",
         metavar="SOURCE",
     )
     seed: int = option(0, "Seed of every random choice.")

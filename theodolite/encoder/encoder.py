@@ -70,26 +70,15 @@ class Encoder:
         device: 'cpu', 'cuda', 'mps'; the fastest at hand when not given. max_length: tokens a window, with
         the special ones; the model's own limit when not given.
         """
-        from transformers import AutoModel, AutoTokenizer
-        from transformers.utils import logging
-
         folder = resolve(model)
-        logging.disable_progress_bar()
-        place = _device(device)
-        try:
-            loaded = AutoModel.from_pretrained(
-                folder.path, use_safetensors=True, trust_remote_code=False, dtype=torch.float32
-            )
-            fast = AutoTokenizer.from_pretrained(folder.path, trust_remote_code=False)
-        except InputError:
-            raise
-        except Exception as fault:  # transformers raises many classes for a folder that is not a model
-            reason = str(fault).strip().splitlines()[0][:160] if str(fault).strip() else type(fault).__name__
-            raise InputError(f"{folder.name}: cannot be loaded as a text encoder: {reason}") from fault
-        if getattr(loaded.config, "is_encoder_decoder", False):
-            raise InputError(f"{folder.name}: an encoder-decoder model; give an encoder (BERT and its like)")
-        loaded.eval().requires_grad_(False).to(place)
-        return cls(folder, loaded, Tokenizer(fast, folder.name), max_length)
+        loaded, fast = _load(folder)
+        loaded.eval().requires_grad_(False).to(_device(device))
+        tokenizer = Tokenizer(fast, folder.name)
+        if hasattr(loaded, "base_model") and loaded.base_model is not loaded:
+            from theodolite.encoder.classifier import Classifier
+
+            return Classifier(folder, loaded, tokenizer, max_length)
+        return Encoder(folder, loaded, tokenizer, max_length)
 
     @property
     def device(self) -> torch.device:
@@ -341,6 +330,25 @@ class Encoder:
                 raise InputError(f"--max-length {max_length}: {self.name} takes 8 to {positions} tokens")
             return max_length
         return min(positions, self.tokenizer.max_length, self.own.max_seq_length or positions)
+
+
+def _load(folder: ModelFolder) -> tuple[Any, Any]:
+    """The model, with its head where it is a classifier, and its tokenizer."""
+    from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    built = str((folder.config.get("architectures") or [""])[0])
+    kind = AutoModelForSequenceClassification if built.endswith("ForSequenceClassification") else AutoModel
+    try:
+        loaded = kind.from_pretrained(folder.path, use_safetensors=True, trust_remote_code=False, dtype=torch.float32)
+        fast = AutoTokenizer.from_pretrained(folder.path, trust_remote_code=False)
+    except Exception as fault:  # transformers raises many classes for a folder that is not a model
+        reason = str(fault).strip().splitlines()[0][:160] if str(fault).strip() else type(fault).__name__
+        raise InputError(f"{folder.name}: cannot be loaded as a text encoder: {reason}") from fault
+    if getattr(loaded.config, "is_encoder_decoder", False):
+        raise InputError(f"{folder.name}: an encoder-decoder model; give an encoder (BERT and its like)")
+    return loaded, fast
 
 
 def _probe(encoder: Encoder) -> Padded:
