@@ -50,8 +50,13 @@ def _options() -> argparse.Namespace:
 
 
 def _measured(name: str, settings: Settings) -> list[Row]:
+    """The benchmark's rows, each also told at once: a run takes minutes, and a later row may fail."""
     print(f"{name} …", file=sys.stderr, flush=True)
-    return list(import_module(f"benchmarks.{name}").run(settings))
+    rows = []
+    for row in import_module(f"benchmarks.{name}").run(settings):
+        print(f"  {row.what}: {row.value:.2f} {row.unit}", file=sys.stderr, flush=True)
+        rows.append(row)
+    return rows
 
 
 def _show(rows: list[tuple[str, Row]], machine: dict[str, Any], quick: bool) -> None:

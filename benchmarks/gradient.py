@@ -16,7 +16,7 @@ from theodolite.encoder.batch import Batch
 
 def run(settings: Settings) -> Iterator[Row]:
     encoder = settings.encoder
-    tokens = encoder.tokenise(mixed(settings.data, encoder, settings.size(1000, 300)))
+    tokens = encoder.tokenise(mixed(settings.data, encoder, settings.size(1000, 150)))
     budget = tuned_budget(encoder, tokens)
     fixed = torch.randn(encoder.dim, generator=torch.Generator().manual_seed(0))
 

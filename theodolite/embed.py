@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from theodolite.corpus import Corpus, Shard
+from theodolite.errors import InputError
 from theodolite.instrument import Instrument, Needs, Observation, Pass, Passes, Subject
 from theodolite.options import option
 from theodolite.reading import Reading
@@ -51,16 +53,19 @@ class KeepEmbeddings(Pass):
     def __init__(
         self, subject: Subject, *, layer: int = -1, pooling: str = "own", dtype: str = "float32", distinct: bool = True
     ) -> None:
-        self.needs = Needs(pooled=((layer, pooling),), distinct=distinct)
         at = layer if layer >= 0 else subject.layers + 1 + layer
+        if not 0 <= at <= subject.layers:
+            raise InputError(f"--layer {layer}: {subject.encoder} has layers 0 to {subject.layers}")
+        self.needs = Needs(pooled=((at, pooling),), distinct=distinct)
         parts = (*subject.identity, ("layer", at), ("pooling", pooling), ("dtype", dtype), ("distinct", int(distinct)))
         self.recipe = Recipe("embedding", subject.encoder, parts)
-        self._store, self._asked, self._dtype, self._size = subject.store, (layer, pooling), dtype, 0
+        self._subject, self._store, self._asked, self._dtype = subject, subject.store, (at, pooling), dtype
 
     def start(self, corpus: Corpus) -> Kept:
         return Kept(self._store, self.recipe, corpus, *self._asked)
 
     def recall(self, shard: Shard) -> Kept | None:
+        shard = self._named(shard)
         # Reading it notices damage, which a look at the folder would not.
         if self._store.get(self.recipe, shard.hash) is None:
             return None
@@ -70,9 +75,32 @@ class KeepEmbeddings(Pass):
         assert isinstance(seen, Kept)
         if not seen.shards:
             rows, vectors = seen.collected()
+            if not len(rows):
+                vectors = np.empty((0, self._width()), np.float32)
+            shard = self._named(shard)
             self._store.put(self.recipe, shard.hash, vectors_table(rows - shard.start, vectors.astype(self._dtype)))
             seen.shards = (shard,)
         return True
+
+    def _named(self, shard: Shard) -> Shard:
+        """The shard under a hash of all that its vectors depend on, where that is more than its own texts."""
+        corpus = self._subject.corpus(shard.corpus)
+        more = b""
+        if self.needs.distinct:
+            # Which of its rows repeat a text is known from the corpus before it.
+            repeated = corpus.duplicate[shard.start : shard.stop]
+            more += repeated.tobytes() if repeated.any() else b""
+        if not self._subject.layers:
+            # People's own vectors may differ where the texts do not.
+            more += f"{corpus.hash} {shard.start}".encode()
+        return replace(shard, hash=sha256(shard.hash.encode() + more).hexdigest()) if more else shard
+
+    def _width(self) -> int:
+        """Numbers a vector, for a shard that has none."""
+        layer, pooling = self._asked
+        if pooling != "own" or not self._subject.layers:
+            return self._subject.dim
+        return int(self._subject.model.embed(["a"], layer=layer).shape[1])
 
 
 class Kept(Observation):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 from theodolite.claims import Reproduction
+from theodolite.embed import Embed
 from theodolite.errors import InputError
 from theodolite.instrument import Instrument
 from theodolite.reading import Reading, read_about
@@ -31,11 +33,16 @@ def instrument(name: str) -> type[Instrument]:
 
 def load(folder: str | Path) -> Reading:
     """A saved reading, of whatever instrument."""
-    return instrument(read_about(Path(folder))["instrument"]).reading.load(folder)
+    name = read_about(Path(folder))["instrument"]
+    kind = Embed if name == Embed.name else instrument(name)
+    return kind.reading.load(folder)
 
 
 def reproduction(name: str) -> Callable[..., Reproduction]:
     """The function that repeats the source's experiment of an instrument."""
-    package = instrument(name).__module__.rsplit(".", 1)[0]
-    found: Callable[..., Reproduction] = import_module(f"{package}.reproduce").reproduce
+    instrument(name)
+    module = f"{INSTRUMENTS[name].split(':')[0]}.reproduce"
+    if find_spec(module) is None:
+        raise InputError(f"reproduce {name}: there is no experiment of its source to repeat")
+    found: Callable[..., Reproduction] = import_module(module).reproduce
     return found

@@ -55,4 +55,4 @@ def units_of_pieces(piece_starts: Ints, piece_ends: Ints, unit_starts: Ints, uni
     """
     index = np.searchsorted(unit_ends, piece_starts, side="right")
     begins = np.append(unit_starts, np.iinfo(np.int64).max)
-    return np.where(begins[index] < piece_ends, index, -1)
+    return np.where(np.maximum(begins[index], piece_starts) < piece_ends, index, -1)

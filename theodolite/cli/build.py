@@ -27,7 +27,18 @@ SEED = Annotated[int, typer.Option("--seed", min=0, max=2**63 - 1, help="Seed of
 OUT = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Save the result in this folder.")]
 JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else, on standard output.")]
 STORE = Annotated[str | None, typer.Option("--store", metavar="DIR", help="Where arrays and unfinished runs are kept.")]
-DEVICE = Annotated[str | None, typer.Option("--device", help="cpu, cuda or mps; the fastest there when not given.")]
+
+
+def _device(given: str | None) -> str | None:
+    if given is not None and given.split(":")[0] not in ("cpu", "cuda", "mps"):
+        raise typer.BadParameter(f"{given} is not one of cpu, cuda, mps")
+    return given
+
+
+DEVICE = Annotated[
+    str | None,
+    typer.Option("--device", callback=_device, help="cpu, cuda or mps; the fastest there when not given."),
+]
 MAX_LENGTH = Annotated[
     int | None, typer.Option("--max-length", min=8, help="Tokens a window; the model's own when not given.")
 ]

@@ -15,13 +15,17 @@ from theodolite.cli.progress import TerminalProgress
 from theodolite.corpus import Corpus
 from theodolite.encoder.resolve import DEFAULT_MODEL
 from theodolite.errors import InputError
+from theodolite.options import options_of
 from theodolite.reading import Reading
 from theodolite.running.plan import RunOptions
+from theodolite.running.run import check_corpora
 from theodolite.store import Store
 
 if TYPE_CHECKING:
     from theodolite.instrument import Instrument
 
+# A survey may find much; a terminal gets the first of it.
+HEADLINES = 8
 MODEL = Annotated[str, typer.Argument(help="The encoder: a folder, a hub name, or all-MiniLM-L6-v2 (bundled).")]
 
 
@@ -29,6 +33,8 @@ def measure(instrument: Instrument, models: list[str], *, out: Path | None, json
     """Measure one encoder, or several side by side."""
     from theodolite.running import run
 
+    if len(models) > 1 and not hasattr(instrument.reading, "beside"):
+        raise InputError(f"{instrument.name}: takes one model at a time, and {len(models)} were given")
     corpora = _corpora(common, instrument.columns)
     _check_out(out)
     readings: list[Any] = []
@@ -87,7 +93,7 @@ def demo(
     from theodolite.demo import demo_corpora
 
     common = {"seed": 0, "store": store, "device": None, "max_length": None, "token_budget": None}
-    _survey(DEFAULT_MODEL, demo_corpora(), common, out, json, ["demo"])
+    _survey(DEFAULT_MODEL, demo_corpora(_cache(store)), common, out, json, ["demo"])
 
 
 def reproduce(
@@ -123,14 +129,14 @@ def _survey(
 
     _check_out(out)
     kinds = [instrument(name) for name in INSTRUMENTS]
-    asked = [kind(seed=common["seed"]) for kind in kinds]  # type: ignore[call-arg]
+    asked = [kind(**{o.name: common["seed"] for o in options_of(kind) if o.name == "seed"}) for kind in kinds]
     encoder = _encoder(model, corpora, common)
     found = Survey.run(encoder, corpora, instruments=asked, command=["theodolite", *command], **_how(common))
     report = found.save(out)
     if json:
         _print_json({**found.manifest, "readings": {n: r.to_json() for n, r in found.readings.items()}})
     else:
-        show.findings([f for r in found.readings.values() for f in r.findings])
+        show.findings([f for r in found.readings.values() for f in r.findings], most=HEADLINES)
     sys.stderr.write(f"The report is in {report.resolve()}\n")
 
 
@@ -138,8 +144,16 @@ def _corpora(common: dict[str, Any], columns: Sequence[str]) -> list[Corpus]:
     if not common["corpus"]:
         raise InputError("no corpus: give at least one with --corpus NAME=FILE")
     how = {key: common[key] for key in ("limit", "sample", "seed")}
-    cache = common["store"] if common["store"] and "://" not in common["store"] else None
-    return [Corpus.parse(spec, **how, columns=columns, cache=cache) for spec in common["corpus"]]
+    cache = _cache(common["store"])
+    corpora = [Corpus.parse(spec, **how, columns=columns, cache=cache) for spec in common["corpus"]]
+    # Told before torch is loaded, which takes seconds; so is a wrong model.
+    check_corpora(corpora)
+    return corpora
+
+
+def _cache(store: str | None) -> str | None:
+    """Where texts are kept as read: in the store where that is a folder, else in the user's own."""
+    return store if store and "://" not in store else None
 
 
 def _encoder(model: str, corpora: Sequence[Corpus], common: dict[str, Any]) -> Any:
@@ -148,7 +162,6 @@ def _encoder(model: str, corpora: Sequence[Corpus], common: dict[str, Any]) -> A
 
     if model == NAME:
         return GivenVectors(corpora)
-    # A wrong name is told before torch is loaded, which takes seconds.
     resolve(model)
     from theodolite.encoder.encoder import Encoder
 

@@ -22,11 +22,13 @@ def reading(found: Reading) -> None:
     findings(found.findings)
 
 
-def findings(sentences: Sequence[str]) -> None:
-    """One sentence a line."""
+def findings(sentences: Sequence[str], most: int | None = None) -> None:
+    """One sentence a line; only the first where ``most`` says so."""
     console = Console()
-    for sentence in sentences:
+    for sentence in sentences[:most]:
         console.print(f"• {escape(sentence)}", highlight=False)
+    if most is not None and len(sentences) > most:
+        console.print(f"… and {len(sentences) - most} more in the report")
 
 
 def claims(found: Reproduction) -> None:

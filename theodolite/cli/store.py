@@ -29,12 +29,16 @@ def ls(store: build.STORE = None, json: build.JSON = False) -> None:
         rows = [dataclasses.asdict(e) for e in entries]
         sys.stdout.write(jsonlib.dumps(rows, default=str) + "\n")
         return
-    table = Table("key", "kind", "model", "of", "corpora", "shards", "rows", "MB", "newest")
+    if not entries:
+        sys.stderr.write("nothing is stored\n")
+        return
+    table = Table("key", "model", "of", "corpora", "rows", "MB", "newest")
+    table.columns[0].no_wrap = True
     for e in entries:
         parts = " ".join(f"{k}={v}" for k, v in e.parts if k in ("layer", "pooling", "dtype"))
         size = f"{e.bytes / 1e6:.1f}"
         newest = f"{e.newest:%Y-%m-%d %H:%M}"
-        table.add_row(e.short, e.kind, e.model, parts, ", ".join(e.corpora), str(e.shards), str(e.rows), size, newest)
+        table.add_row(e.short, e.model, f"{e.kind} {parts}", ", ".join(e.corpora), str(e.rows), size, newest)
     Console().print(table)
 
 

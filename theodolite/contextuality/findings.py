@@ -24,7 +24,8 @@ def findings(layers: Sequence[Row], words: Sequence[Row]) -> list[str]:
             for corpus in dict.fromkeys(r["corpus"] for r in layers if r["encoder"] == encoder)
         }
         if len(corpora) > 1:
-            found += [f"{encoder} on all {len(corpora)} corpora: {s}" for s in _over_corpora(corpora)]
+            every = "both corpora" if len(corpora) == 2 else f"all {len(corpora)} corpora"
+            found += [f"{encoder} on {every}: {s}" for s in _over_corpora(corpora)]
         for corpus, mine in corpora.items():
             said = [w for w in words if (w["encoder"], w["corpus"]) == (encoder, corpus)]
             found += [f"{encoder} on {corpus}: {s}" for s in [*_of_layers(mine), *_of_words(said)]]

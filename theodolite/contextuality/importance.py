@@ -60,6 +60,7 @@ def layer_importance(encoder: Encoder, judged: Corpus, *, seed: int = 0) -> pa.T
             {
                 "encoder": encoder.name,
                 "judged_on": judged.name,
+                "judged_hash": judged.hash,
                 "score_name": judge.name,
                 "rows": n,
                 "layer": layer,
@@ -109,7 +110,7 @@ def _similarity(encoder: Encoder, judged: Corpus) -> Judge:
         found: Floats = np.einsum("ij,ij->i", a, b) / (np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1))
         return found
 
-    return Judge("Spearman × 100", scores[kept], cosines, spearman)
+    return Judge("Spearman correlation (× 100)", scores[kept], cosines, spearman)
 
 
 def _accuracy(classifier: Classifier, judged: Corpus) -> Judge:

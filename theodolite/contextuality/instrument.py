@@ -55,6 +55,7 @@ class Contextuality(Instrument):
         return (self.weights,) if self.weights else ()
 
     def passes(self, subject: Subject) -> Passes:
+        judged = Corpus.parse(self.importance) if self.importance else None
         counted: Mapping[str, Counted] = yield CountWords(self.unit, self.mev_cap, self.seed)
         named = {word: subject.model.tokenizer.normalised(word) for word in self.word}
         chosen = {name: self._choose(found, set(named.values())) for name, found in counted.items()}
@@ -83,8 +84,7 @@ class Contextuality(Instrument):
             "sampling": pa.Table.from_pylist(sampling),
         }
         said = findings(layers, words)
-        if self.importance:
-            judged = Corpus.parse(self.importance)
+        if judged is not None:
             tables["importance"] = layer_importance(subject.model, judged, seed=self.seed)
             said += importance_findings(tables["importance"].to_pylist())
         return ContextualityReading(tables, said)

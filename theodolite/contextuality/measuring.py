@@ -151,13 +151,15 @@ class LayerSums(Observation):
         similarity = np.full((len(self._chosen.words), len(self._layers)), np.nan)
         keys, values = self.by_word.result()
         similarity[keys] = values
-        replicates = self.replicates.result()
-        low, high = np.nanquantile(replicates, [0.025, 0.975], axis=0)
+        anisotropy, replicates = self.total.result(), self.replicates.result()
+        # A text drawn twice meets its own neighbours twice, which lifts every replicate alike: only their
+        # spread is taken, about the exact value.
+        low, high = anisotropy + np.nanquantile(replicates, [0.025, 0.975], axis=0) - np.nanmean(replicates, axis=0)
         codes, vectors = self.kept.result()
         labels = self.for_mev.result()[1]
         return Measured(
             occurrences=self.total.count,
-            anisotropy=self.total.result(),
+            anisotropy=anisotropy,
             anisotropy_interval=(low, high),
             self_similarity=similarity,
             intra=self.intra.result(),

@@ -22,12 +22,12 @@ SHORT = {
     "layer": "layer",
     "anisotropy": "random words",
     "self_similarity": "self- sim.",
-    "self_similarity_adjusted": "ad- justed",
+    "self_similarity_adjusted": "self- adj.",
     "intra_sentence_similarity": "intra- sent.",
-    "intra_sentence_similarity_adjusted": "ad- justed",
-    "intra_sentence_shuffled": "shuf- fled",
+    "intra_sentence_similarity_adjusted": "intra- adj.",
+    "intra_sentence_shuffled": "shuf. texts",
     "mev": "MEV",
-    "mev_baseline": "random MEV",
+    "mev_adjusted": "MEV adj.",
 }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +31,8 @@ def reproduce(data: Path, models: list[str], *, limit: int | None, store: Store,
     from theodolite.encoder.encoder import Encoder
 
     corpus = _sentences(data / SNLI, limit)
-    said = {w for text in corpus.texts() for w in text.lower().replace(".", " ").split()}
-    followed = tuple(w for w in WORDS if w in said)
+    said = Counter(w for text in dict.fromkeys(corpus.texts()) for w in re.findall(r"\w+", text.lower()))
+    followed = tuple(w for w in WORDS if said[w] >= 2)
     readings: list[Any] = []
     claims = []
     for model in models:
@@ -90,13 +92,18 @@ def _claims(encoder: str, rows: list[Row], words: list[Row]) -> list[Claim]:
 def _word_claim(encoder: str, word: str, words: list[Row]) -> Claim:
     near_one = word == "beverage"
     published = "near 1 in every layer" if near_one else "low"
-    claim = f"{encoder}: the MEV of '{word}' is {published}"
+    claim = f"{encoder}: the MEV of '{word}' is {published}{'' if near_one else ' (lower than most words)'}"
     row = next((w for w in words if w["word"] == word and w["mev"] is not None), None)
     if row is None:
         return Claim(encoder, claim, published, "occurs less than twice in this part of SNLI", None)
-    lowest = min(row["mev"])
-    measured = f"{lowest:.2f} to {max(row['mev']):.2f} over the layers ({row['occurrences']} occurrences)"
-    return Claim(encoder, claim, published, measured, (lowest >= NEAR_ONE) == near_one)
+    lowest, mean = min(row["mev"]), sum(row["mev"]) / len(row["mev"])
+    usual = [sum(w["mev"]) / len(w["mev"]) for w in words if w["mev"] is not None]
+    typical = sum(usual) / len(usual)
+    measured = (
+        f"{lowest:.2f} to {max(row['mev']):.2f} over the layers, {mean:.2f} on average "
+        f"({row['occurrences']} occurrences); all measured words: {typical:.2f} on average"
+    )
+    return Claim(encoder, claim, published, measured, lowest >= NEAR_ONE if near_one else mean < typical)
 
 
 def _ends(values: list[float]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.resources import as_file, files
 
 from theodolite.corpus import Corpus
@@ -15,7 +16,7 @@ GENRES = {
 REVIEWS = "reviews.csv?text=text&label=label&rating=rating"
 
 
-def demo_corpus(name: str) -> Corpus:
+def demo_corpus(name: str, cache: str | None = None) -> Corpus:
     """One of the four genres, or the labelled ``reviews``.
 
     >>> len(demo_corpus("questions")) >= 1200
@@ -24,9 +25,11 @@ def demo_corpus(name: str) -> Corpus:
     source = REVIEWS if name == "reviews" else GENRES[name]
     file, _, query = source.partition("?")
     with as_file(files(__package__) / "corpora" / file) as path:
-        return Corpus.read(f"{path}?{query}" if query else path, name=name)
+        read = Corpus.read(f"{path}?{query}" if query else path, name=name, cache=cache)
+    # Where the package is installed is nobody's business in a report.
+    return replace(read, source=f"demo/{file}")
 
 
-def demo_corpora() -> list[Corpus]:
+def demo_corpora(cache: str | None = None) -> list[Corpus]:
     """The four genres: questions, encyclopaedia, fiction, catalogue."""
-    return [demo_corpus(name) for name in GENRES]
+    return [demo_corpus(name, cache) for name in GENRES]

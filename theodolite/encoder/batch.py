@@ -27,13 +27,14 @@ POOLINGS = ("own", "cls", "mean", "max")
 class States:
     """Hidden states of a batch as flat rows, and where in them each token stands.
 
-    layers: layer -> (rows, d); piece_at: (t,) row of each piece; before_at: (n, specials before) and
-    after_at: (n, specials after) rows of the special tokens.
+    layers: layer -> (rows, d); piece_at: (t,) row of each piece; before_at, between_at, after_at: (n, …) rows
+    of the special tokens before a text, between the two of a pair, and after.
     """
 
     layers: Mapping[int, torch.Tensor]
     piece_at: torch.Tensor
     before_at: torch.Tensor
+    between_at: torch.Tensor
     after_at: torch.Tensor
 
 
@@ -41,7 +42,8 @@ class States:
 class Batch:
     """n texts of one corpus with what the pass asked for.
 
-    rows: (n,) their rows in the corpus; tokens: their pieces; states: absent in a pass without a model.
+    rows: (n,) their rows in the corpus; tokens: their pieces; states: absent in a pass without a model;
+    depth: the model's last layer, from which negative layers count.
     """
 
     corpus: str
@@ -52,6 +54,7 @@ class Batch:
     states: States | None = None
     given: Floats | None = None
     columns: Mapping[str, NDArray[Any]] | None = None
+    depth: int = 0
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -112,7 +115,7 @@ class Batch:
 
     def _layer(self, layer: int) -> torch.Tensor:
         layers = self._states.layers
-        return layers[layer if layer >= 0 else max(layers) + 1 + layer]
+        return layers[layer if layer >= 0 else self.depth + 1 + layer]
 
     def _cls(self, layer: int) -> torch.Tensor:
         states = self._states
@@ -129,9 +132,11 @@ class Batch:
     def _own(self, layer: int) -> torch.Tensor:
         import torch
 
-        states, lengths = self._states, torch.from_numpy(self.tokens.lengths)
-        pieces = torch.split(states.piece_at, lengths.tolist())
-        whole = [torch.cat(p) for p in zip(states.before_at, pieces, states.after_at, strict=True)]
+        states, first = self._states, self.tokens.split
+        sides = np.stack([first, self.tokens.lengths - first], axis=1).ravel().tolist()
+        pieces = torch.split(states.piece_at, sides)
+        parted = (states.before_at, pieces[::2], states.between_at, pieces[1::2], states.after_at)
+        whole = [torch.cat(p) for p in zip(*parted, strict=True)]
         sizes = torch.tensor([len(w) for w in whole])
         at, offsets = torch.cat(whole), torch.cumsum(sizes, 0) - sizes
         flat, device = self._layer(layer), states.piece_at.device

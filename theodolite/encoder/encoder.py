@@ -191,7 +191,8 @@ class Encoder:
         (4, 384)
         """
         tokens = self.tokenise(texts, texts_b)
-        nothing = Gradients(np.empty((0, self.dim), np.float32), np.empty((0, self.dim), np.float32), float("nan"))
+        size = int(self.model.get_input_embeddings().weight.shape[1])
+        nothing = Gradients(np.empty((0, size), np.float32), np.empty((0, size), np.float32), float("nan"))
         found = [nothing for _ in texts]
         rows = np.flatnonzero(tokens.lengths)
         for batch, values, embedding, gradient in self.gradient_batches(
@@ -216,7 +217,8 @@ class Encoder:
         wanted = wanted_layers(layers, self.layers)
         for which, part in self._groups(tokens, budget):
             tap = InputTap()
-            with torch.enable_grad(), tap.on(self.model.get_input_embeddings(), self._positions()):
+            hooked = tap.on(self.model.get_input_embeddings(), self._positions())
+            with torch.enable_grad(), self._plain(), hooked:
                 states, calls = self._encode(part, wanted, budget)
                 batch = self._batch(part, which if rows is None else rows[which], corpus, states)
                 values = objective(batch)
@@ -260,11 +262,22 @@ class Encoder:
             unchanged = inputs[0] if inputs else kwargs["hidden_states"]
             return (unchanged, *output[1:]) if isinstance(output, tuple) else unchanged
 
-        hook = blocks[layer - 1].register_forward_hook(pass_on, with_kwargs=True)
+        # Before other hooks: transformers records hidden states with one of its own.
+        hook = blocks[layer - 1].register_forward_hook(pass_on, with_kwargs=True, prepend=True)
+        try:
+            with self._plain():
+                yield
+        finally:
+            hook.remove()
+
+    @contextmanager
+    def _plain(self) -> Iterator[None]:
+        """Within it, the forward pass that is not compiled: each new hook would compile it again, a minute each."""
+        forward, self._forward = self._forward, self.model
         try:
             yield
         finally:
-            hook.remove()
+            self._forward = forward
 
     def _groups(self, tokens: Tokens, budget: int) -> Iterator[tuple[Ints, Tokens]]:
         template = self._template(tokens)
@@ -298,7 +311,7 @@ class Encoder:
         return inputs
 
     def _batch(self, part: Tokens, rows: Ints, corpus: str, states: Any) -> Batch:
-        return Batch(corpus, rows, part, self.tokenizer, self.own, states)
+        return Batch(corpus, rows, part, self.tokenizer, self.own, states, depth=self.layers)
 
     def _windows(self, tokens: Tokens) -> Any:
         return windows(tokens.lengths, tokens.split, self.limit, len(self._template(tokens)))
@@ -341,13 +354,20 @@ def _load(folder: ModelFolder) -> tuple[Any, Any]:
     built = str((folder.config.get("architectures") or [""])[0])
     kind = AutoModelForSequenceClassification if built.endswith("ForSequenceClassification") else AutoModel
     try:
-        loaded = kind.from_pretrained(folder.path, use_safetensors=True, trust_remote_code=False, dtype=torch.float32)
+        loaded, found = kind.from_pretrained(
+            folder.path, use_safetensors=True, trust_remote_code=False, dtype=torch.float32, output_loading_info=True
+        )
         fast = AutoTokenizer.from_pretrained(folder.path, trust_remote_code=False)
     except Exception as fault:  # transformers raises many classes for a folder that is not a model
         reason = str(fault).strip().splitlines()[0][:160] if str(fault).strip() else type(fault).__name__
         raise InputError(f"{folder.name}: cannot be loaded as a text encoder: {reason}") from fault
-    if getattr(loaded.config, "is_encoder_decoder", False):
-        raise InputError(f"{folder.name}: an encoder-decoder model; give an encoder (BERT and its like)")
+    if not all(hasattr(loaded.config, k) for k in ("num_hidden_layers", "hidden_size")):
+        raise InputError(f"{folder.name}: a {loaded.config.model_type} model; give a text encoder (BERT and its like)")
+    # transformers would fill these with random numbers; only a classifier uses a pooler.
+    unused = {"pooler"} if kind is AutoModel else set()
+    missing = sorted(key for key in found["missing_keys"] if unused.isdisjoint(key.split(".")))
+    if missing:
+        raise InputError(f"{folder.name}: {len(missing)} of its weights are not in the file, such as {missing[0]}")
     return loaded, fast
 
 
@@ -369,4 +389,7 @@ def _device(name: str | None) -> torch.device:
         raise InputError(f"--device {name}: not one of cpu, cuda, mps")
     if not there[kind]:
         raise InputError(f"--device {name}: not available on this machine")
-    return torch.device(name)
+    try:
+        return torch.device(name)
+    except RuntimeError:
+        raise InputError(f"--device {name}: not a device; write cpu, cuda, cuda:1 or mps") from None

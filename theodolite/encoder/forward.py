@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from theodolite.batching import Windows, fill
 from theodolite.encoder.batch import States
 from theodolite.encoder.tokens import Template, Tokens, flat_ranges
+from theodolite.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,14 +31,15 @@ class Padded:
     types: torch.Tensor
     pieces: Ints
     before: Ints
+    between: Ints
     after: Ints
 
 
 def pad(tokens: Tokens, windows: Windows, template: Template, pad_id: int) -> Padded:
     """Lay windows out as before, text, between, second text, after, padding.
 
-    ``pieces`` lists the flat places of each window's own pieces, window by window; ``before`` and ``after``
-    (B, …) those of the special tokens around them.
+    ``pieces`` lists the flat places of each window's own pieces, window by window; ``before``, ``between``
+    and ``after`` (B, …) those of the special tokens around them.
     """
     lead, gap = len(template.before), len(template.between)
     body = windows.length + gap + windows.length_b
@@ -65,7 +67,8 @@ def pad(tokens: Tokens, windows: Windows, template: Template, pad_id: int) -> Pa
     before = origin[:, None] + np.arange(lead)
     together = np.argsort(np.concatenate([first, second]), kind="stable")
     pieces = np.concatenate([first, second])[together]
-    return Padded(torch.from_numpy(ids), torch.from_numpy(mask), torch.from_numpy(types), pieces, before, after)
+    boxes = [torch.from_numpy(a) for a in (ids, mask, types)]
+    return Padded(boxes[0], boxes[1], boxes[2], pieces, before, middle, after)
 
 
 def piece_numbers(tokens: Tokens, windows: Windows) -> Ints:
@@ -132,7 +135,7 @@ def run_windows(
         padded = pad(tokens, windows, template, pad_id)
         flat = {layer: _rows(h) for layer, h in call(padded).items()}
         numbers = piece_numbers(tokens, windows)
-        states = _states(flat, padded.pieces, padded.before, padded.after)
+        states = _states(flat, padded.pieces, padded.before, padded.between, padded.after)
         return states, [(padded, numbers)]
     return _merged(call, tokens, windows, template, pad_id, budget)
 
@@ -145,11 +148,10 @@ def _merged(
     pad_id: int,
     budget: int,
 ) -> tuple[States, list[tuple[Padded, Ints]]]:
-    n, lead, tail = len(tokens), len(template.before), len(template.after)
-    pieces = len(tokens.ids)
-    rows = pieces + n * (lead + tail)
-    before = pieces + np.arange(n * lead).reshape(n, lead)
-    after = pieces + n * lead + np.arange(n * tail).reshape(n, tail)
+    n, pieces, lead, gap = len(tokens), len(tokens.ids), len(template.before), len(template.between)
+    rows = pieces + n * len(template)
+    special = np.arange(pieces, rows).reshape(n, -1)
+    before, between, after = special[:, :lead], special[:, lead : lead + gap], special[:, lead + gap :]
     counts = torch.zeros(rows, dtype=torch.float32)
     sums: dict[int, torch.Tensor] = {}
     calls = []
@@ -158,8 +160,8 @@ def _merged(
         part = windows.take(which)
         padded = pad(tokens, part, template, pad_id)
         numbers = piece_numbers(tokens, part)
-        source = np.concatenate([padded.pieces, padded.before.ravel(), padded.after.ravel()])
-        target = np.concatenate([numbers, before[part.text].ravel(), after[part.text].ravel()])
+        source = np.concatenate([padded.pieces, *(s.ravel() for s in (padded.before, padded.between, padded.after))])
+        target = np.concatenate([numbers, *(s[part.text].ravel() for s in (before, between, after))])
         at, to = torch.from_numpy(source), torch.from_numpy(target)
         counts.index_add_(0, to, torch.ones(len(to)))
         for layer, hidden in call(padded).items():
@@ -171,16 +173,16 @@ def _merged(
             sums[layer] = add(0, to.to(flat.device), flat[at.to(flat.device)])
         calls.append((padded, numbers))
     means = {layer: s / counts.to(s.device)[:, None] for layer, s in sums.items()}
-    return _states(means, np.arange(pieces), before, after), calls
+    return _states(means, np.arange(pieces), before, between, after), calls
 
 
 def _rows(hidden: torch.Tensor) -> torch.Tensor:
     return hidden.reshape(-1, hidden.shape[-1])
 
 
-def _states(flat: dict[int, torch.Tensor], pieces: Ints, before: Ints, after: Ints) -> States:
+def _states(flat: dict[int, torch.Tensor], *places: Ints) -> States:
     device = next(iter(flat.values())).device
-    return States(flat, *(torch.from_numpy(a).to(device) for a in (pieces, before, after)))
+    return States(flat, *(torch.from_numpy(a).to(device) for a in places))
 
 
 def wanted_layers(layers: Collection[int], count: int) -> tuple[int, ...]:
@@ -189,4 +191,7 @@ def wanted_layers(layers: Collection[int], count: int) -> tuple[int, ...]:
     >>> wanted_layers([-1, 0], 6)
     (0, 6)
     """
+    for layer in layers:
+        if not -count - 1 <= layer <= count:
+            raise InputError(f"layer {layer}: the model has layers 0 to {count}, or -1 to {-count - 1} from the last")
     return tuple(sorted({layer if layer >= 0 else count + 1 + layer for layer in layers}))

@@ -25,6 +25,8 @@ _MODES = {
     "weightedmean": "weighted_mean",
     "weightedmean_tokens": "weighted_mean",
 }
+# The order in which a folder with a yes or no for each mode has them concatenated.
+_ORDER = ("cls", "max", "mean", "mean_sqrt_len", "weighted_mean", "last")
 _IGNORED = {"Normalize", "Dropout"}
 
 
@@ -67,9 +69,7 @@ def own_pooling(folder: ModelFolder) -> OwnPooling:
         if kind == "Pooling":
             modes = _modes(folder, folder.json(f"{where}/config.json") or {})
         elif kind == "Dense":
-            config = folder.json(f"{where}/config.json") or {}
-            activation = str(config.get("activation_function", "Identity")).rsplit(".", 1)[-1]
-            dense.append(Dense(folder.path / where, activation))
+            dense.append(_dense(folder, where))
         elif kind not in _IGNORED | {"Transformer"}:
             raise InputError(f"{folder.name}: its modules.json has a step '{kind}' that is not known here")
     settings = folder.json("sentence_bert_config.json") or {}
@@ -85,4 +85,20 @@ def _modes(folder: ModelFolder, config: dict[str, Any]) -> tuple[str, ...]:
     unknown = [n for n in names if n not in _MODES]
     if unknown:
         raise InputError(f"{folder.name}: its pooling mode '{unknown[0]}' is not known here")
-    return tuple(_MODES[n] for n in names)
+    modes = [_MODES[n] for n in names or ["mean"]]
+    return tuple(modes if named else sorted(modes, key=_ORDER.index))
+
+
+def _dense(folder: ModelFolder, where: str) -> Dense:
+    import torch
+
+    config = folder.json(f"{where}/config.json") or {}
+    activation = str(config.get("activation_function", "Identity")).rsplit(".", 1)[-1]
+    plain = (
+        not config.get("use_residual") and config.get("module_input_name", "sentence_embedding") == "sentence_embedding"
+    )
+    if not plain or not hasattr(torch.nn, activation):
+        raise InputError(f"{folder.name}: its {where} is a Dense step of a kind that is not known here")
+    if not (folder.path / where / "model.safetensors").exists():
+        raise InputError(f"{folder.name}: its {where} has no model.safetensors, and only safetensors are read")
+    return Dense(folder.path / where, activation)

@@ -29,7 +29,12 @@ _TOKENIZER_FILES = (
     "merges.txt",
     "special_tokens_map.json",
     "added_tokens.json",
+    "spiece.model",
+    "spm.model",
+    "sentencepiece.bpe.model",
+    "tokenizer.model",
 )
+_VOCABULARIES = {"tokenizer.json", "vocab.txt", "vocab.json", *(f for f in _TOKENIZER_FILES if f.endswith(".model"))}
 
 
 @dataclass(frozen=True)
@@ -74,12 +79,15 @@ class ModelFolder:
         """Refuse what is not a model, in one line, before anything heavy is imported."""
         if not (self.path / "config.json").exists():
             raise InputError(f"{self.name}: not a model folder: it has no config.json")
-        _ = self.config
+        if self.config.get("is_encoder_decoder"):
+            raise InputError(f"{self.name}: an encoder-decoder model; give an encoder (BERT and its like)")
         if not self._weights():
             held = "only pickled weights" if any(self.path.glob("*.bin")) else "no weights"
             raise InputError(
                 f"{self.name}: {held}, and only safetensors are read; save it again with safe_serialization=True"
-            )
+            )  # transformers would make up an empty tokenizer, to which every word is unknown.
+        if not any((self.path / f).exists() for f in _VOCABULARIES):
+            raise InputError(f"{self.name}: no tokenizer in the folder (tokenizer.json); save it there too")
 
     def _weights(self) -> list[Path]:
         return sorted(self.path.glob("*.safetensors"))
@@ -92,10 +100,10 @@ def resolve(model: str | os.PathLike[str]) -> ModelFolder:
     384
     """
     name = os.fspath(model)
-    path = Path(name).expanduser()
-    if path.is_dir():
+    path = Path(os.path.expanduser(name))
+    if os.path.isdir(path):
         folder = ModelFolder(path.resolve().name, path.resolve())
-    elif path.exists():
+    elif os.path.exists(path):
         raise InputError(f"{name}: a model is a folder (config.json, model.safetensors, tokenizer), not a file")
     elif name in _DEFAULT_NAMES:
         folder = _bundled()

@@ -108,7 +108,7 @@ class Tokenizer:
         backend.no_truncation()
         backend.no_padding()
         self._backend = backend
-        self._special = set(fast.all_special_ids)
+        self._special = {*fast.all_special_ids} - {fast.unk_token_id}
         self.pad_id = int(fast.pad_token_id if fast.pad_token_id is not None else 0)
         self.max_length = int(min(fast.model_max_length, 10**9))
         self.single = self._template(pair=False)
@@ -150,7 +150,8 @@ class Tokenizer:
         counts = tokens.split
         first = flat_ranges(tokens.bounds[:-1], counts)
         each = np.arange(len(first))
-        strings = [self._backend.id_to_token(int(i)) for i in tokens.ids[first]]
+        ids = tokens.ids[first].tolist()
+        strings = [None if i in self._special else self._backend.id_to_token(i) for i in ids]
         # The key of a piece is its vocabulary entry, not its letters: '##able' and 'able' are two.
         keys = iter(strings)
         return self._occurrences(
@@ -265,5 +266,5 @@ def _bases(tokens: Tokens, counts: Ints) -> tuple[Ints, Ints]:
     return np.repeat(begin, counts), np.repeat(begin, tokens.split)
 
 
-def _piece_key(text: str, token: str) -> str | None:
+def _piece_key(text: str, token: str | None) -> str | None:
     return token if has_letter_or_number(text) else None

@@ -66,7 +66,7 @@ def settle(folder: RunFolder, options: RunOptions, encoder: Encoder | None, samp
 def _new(options: RunOptions, encoder: Encoder | None, sample: Tokens | None, texts: int) -> Plan:
     budget = options.token_budget
     plan = Plan(options.shard_size, budget or DEFAULT_BUDGET)
-    if encoder is None or sample is None or len(sample) == 0:
+    if encoder is None or encoder.layers == 0 or sample is None or len(sample) == 0:
         return plan
     expected = float(sample.lengths.mean()) * texts
     if expected < TUNE_FROM_TOKENS:

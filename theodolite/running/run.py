@@ -63,7 +63,11 @@ def run(
     >>> reading.to_json()["words"][0]["word"]
     'bank'
     """
-    _check(instruments, corpora)
+    check_corpora(corpora)
+    for instrument in instruments:
+        reason = instrument.unfit(corpora)
+        if reason:
+            raise InputError(f"{instrument.name}: {reason}")
     session = _Session(
         instruments,
         encoder,
@@ -164,6 +168,8 @@ class _Session:
             sample = self.encoder.tokenise(head) if head else None
             if sample is not None:
                 sample = sample.take(sample.lengths.nonzero()[0])
+            # An earlier run may have left it compiled, which is no part of this one's plan.
+            self.encoder.uncompiled()
             self.plan = settle(self.folder, self.options, self.encoder, sample, texts)
             if self.plan.compiled:
                 self.encoder.compiled()
@@ -199,7 +205,8 @@ class _Session:
         }
 
 
-def _check(instruments: Sequence[Instrument], corpora: Sequence[Corpus]) -> None:
+def check_corpora(corpora: Sequence[Corpus]) -> None:
+    """Refuse corpora that nothing can be measured on, or that cannot be told apart."""
     if not corpora:
         raise InputError("no corpus: give at least one with --corpus NAME=FILE")
     names = [c.name for c in corpora]
@@ -209,10 +216,6 @@ def _check(instruments: Sequence[Instrument], corpora: Sequence[Corpus]) -> None
     for corpus in corpora:
         if corpus.empty.all():
             raise InputError(f"{corpus.name}: every text is empty ({corpus.source})")
-    for instrument in instruments:
-        reason = instrument.unfit(corpora)
-        if reason:
-            raise InputError(f"{instrument.name}: {reason}")
 
 
 def _run_key(

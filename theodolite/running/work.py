@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from theodolite.accumulate.base import State
@@ -56,6 +57,7 @@ class ShardWork:
         self._layers = sorted({layer for n in needs for layer in n.layers(encoder.layers)})
         self._columns = sorted({c for n in needs for c in n.columns})
         self._repeats = any(not n.distinct for n in needs)
+        self._values: dict[str, Mapping[str, NDArray[Any]]] = {}
 
     def prepare(self, task: Task) -> Ready:
         """Look for what is known already; tokenise where anything is missing."""
@@ -102,7 +104,7 @@ class ShardWork:
 
     def _observe(self, ready: Ready) -> list[Observation]:
         corpus = ready.task.corpus
-        seen = [k or p.start(corpus) for k, p in zip(ready.known, self._passes, strict=True)]
+        seen = [p.start(corpus) if k is None else k for k, p in zip(ready.known, self._passes, strict=True)]
         asking = [(p, s) for p, s, k in zip(self._passes, seen, ready.known, strict=True) if k is None]
         assert ready.distinct is not None
         if not asking:
@@ -128,7 +130,9 @@ class ShardWork:
             yield _with_columns(batch, columns)
 
     def _column_values(self, corpus: Corpus) -> Mapping[str, NDArray[Any]]:
-        return {name: _numbers(corpus, name) for name in self._columns}
+        if corpus.name not in self._values:
+            self._values[corpus.name] = {name: _numbers(corpus, name) for name in self._columns}
+        return self._values[corpus.name]
 
     def _known(self, number: int, asked: Pass, task: Task, state: State | None) -> Observation | None:
         recalled = asked.recall(task.shard)
@@ -154,10 +158,10 @@ def _with_columns(batch: Batch, columns: Mapping[str, NDArray[Any]]) -> Batch:
 
 def _numbers(corpus: Corpus, name: str) -> NDArray[np.float64]:
     """A column of the corpus as finite numbers that are not negative: weights."""
-    try:
-        values = np.asarray(corpus.column(name).to_pylist(), np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{corpus.name}: column '{name}' holds something that is not a number") from None
+    column = corpus.column(name)
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        raise InputError(f"{corpus.name}: column '{name}' holds {column.type}, and a weight must be a number")
+    values: NDArray[np.float64] = column.to_numpy().astype(np.float64)  # a missing one becomes NaN
     bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
     if len(bad):
         raise InputError(f"{corpus.name}: column '{name}', row {bad[0] + 1}: a weight must be a number, 0 or more")
