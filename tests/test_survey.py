@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import importlib
 import importlib.util
 import json
@@ -201,20 +200,8 @@ def test_the_demo_command_surveys_them(command, monkeypatch, tmp_path) -> None:
 # Reproduction
 
 
-ONCE = "reproduce follows a word that occurs once, which contextuality refuses"
-
-
-@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.xfail(strict=True, reason=ONCE))])
-def test_a_reproduction_sets_claims_beside_measurements(command, model, shared, tmp_path, whole: bool) -> None:
-    data = shared / "data"
-    if not whole:
-        with gzip.open(data / "snli" / "validation.tsv.gz", "rt", encoding="utf-8") as file:
-            rows = [line for line, _ in zip(file, range(200), strict=False)]
-        data = tmp_path / "data"
-        (data / "snli").mkdir(parents=True)
-        with gzip.open(data / "snli" / "validation.tsv.gz", "wt", encoding="utf-8") as file:
-            file.writelines(line for line in rows if not re.search("school|beverage", line, re.IGNORECASE))
-    arguments = ("reproduce", "contextuality", "--data", data, "--model", model, "--limit", "60")
+def test_a_reproduction_sets_claims_beside_measurements(command, model, shared, tmp_path) -> None:
+    arguments = ("reproduce", "contextuality", "--data", shared / "data", "--model", model, "--limit", "60")
     store, out = ("--store", tmp_path / "store"), tmp_path / "out"
     code, said, err = command(*arguments, *store, "--json", "--out", out)
     assert code == 0, err
@@ -235,7 +222,10 @@ def test_a_reproduction_sets_claims_beside_measurements(command, model, shared, 
     before, after = values["self_similarity_adjusted"][-2:]
     assert f"{before:.3f} in layer 5, {after:.3f} in layer 6" in last["measured"]
     assert last["holds"] in ({True, False} if after > before else {False})
-    assert claims["the MEV of 'beverage' is near 1 in every layer"]["holds"] is None, "it is not in so few sentences"
+    # In these sentences 'beverage' does not occur and 'school' once: neither claim can be judged.
+    assert claims["the MEV of 'beverage' is near 1 in every layer"]["holds"] is None
+    assert claims["the MEV of 'school' is low"]["holds"] is None
+    assert claims["the MEV of 'go' is low"]["holds"] in (True, False)
 
     code, said, err = command(*arguments, *store)
     assert code == 0, err

@@ -6,8 +6,6 @@ unit of its own. Word characters are Unicode letters, marks and numbers.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import regex
 from numpy.typing import NDArray
@@ -19,20 +17,13 @@ _MEANINGFUL = regex.compile(r"[\p{L}\p{N}]")
 Ints = NDArray[np.int64]
 
 
-class Unit(NamedTuple):
-    """A unit and where it stands: ``text[start:end]``, in characters."""
-
-    start: int
-    end: int
-
-
-def units(text: str) -> list[Unit]:
-    """The units of a text, in order. Together they cover every character that is not a space.
+def units(text: str) -> list[tuple[int, int]]:
+    """The units of a text in order, as (start, end) in characters; they cover all that is not space.
 
     >>> [text[a:b] for text in ['"Well-made," he said.'] for a, b in units(text)]
     ['"', 'Well-made', ',', '"', 'he', 'said', '.']
     """
-    return [Unit(*match.span()) for match in _UNIT.finditer(text)]
+    return [match.span() for match in _UNIT.finditer(text)]
 
 
 def has_letter_or_number(text: str) -> bool:

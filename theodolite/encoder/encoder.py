@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from theodolite.batching import groups, windows
 from theodolite.encoder.batch import Batch, Floats, Ints
 from theodolite.encoder.forward import InputTap, Padded, run_windows, wanted_layers
+from theodolite.encoder.loading import device_of, load_model
 from theodolite.encoder.pooling import own_pooling
 from theodolite.encoder.resolve import DEFAULT_MODEL, ModelFolder, resolve
 from theodolite.encoder.tokens import Tokenizer, Tokens
@@ -71,8 +72,8 @@ class Encoder:
         the special ones; the model's own limit when not given.
         """
         folder = resolve(model)
-        loaded, fast = _load(folder)
-        loaded.eval().requires_grad_(False).to(_device(device))
+        loaded, fast = load_model(folder)
+        loaded.eval().requires_grad_(False).to(device_of(device))
         tokenizer = Tokenizer(fast, folder.name)
         if hasattr(loaded, "base_model") and loaded.base_model is not loaded:
             from theodolite.encoder.classifier import Classifier
@@ -345,51 +346,8 @@ class Encoder:
         return min(positions, self.tokenizer.max_length, self.own.max_seq_length or positions)
 
 
-def _load(folder: ModelFolder) -> tuple[Any, Any]:
-    """The model, with its head where it is a classifier, and its tokenizer."""
-    from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()
-    built = str((folder.config.get("architectures") or [""])[0])
-    kind = AutoModelForSequenceClassification if built.endswith("ForSequenceClassification") else AutoModel
-    try:
-        loaded, found = kind.from_pretrained(
-            folder.path, use_safetensors=True, trust_remote_code=False, dtype=torch.float32, output_loading_info=True
-        )
-        fast = AutoTokenizer.from_pretrained(folder.path, trust_remote_code=False)
-    except Exception as fault:  # transformers raises many classes for a folder that is not a model
-        reason = str(fault).strip().splitlines()[0][:160] if str(fault).strip() else type(fault).__name__
-        raise InputError(f"{folder.name}: cannot be loaded as a text encoder: {reason}") from fault
-    if not all(hasattr(loaded.config, k) for k in ("num_hidden_layers", "hidden_size")):
-        raise InputError(f"{folder.name}: a {loaded.config.model_type} model; give a text encoder (BERT and its like)")
-    # transformers would fill these with random numbers; only a classifier uses a pooler.
-    unused = {"pooler"} if kind is AutoModel else set()
-    missing = sorted(key for key in found["missing_keys"] if unused.isdisjoint(key.split(".")))
-    if missing:
-        raise InputError(f"{folder.name}: {len(missing)} of its weights are not in the file, such as {missing[0]}")
-    return loaded, fast
-
-
 def _probe(encoder: Encoder) -> Padded:
     from theodolite.encoder.forward import pad
 
     tokens = encoder.tokenise(["compile me", "and me too"])
     return pad(tokens, encoder._windows(tokens), encoder.tokenizer.single, encoder.tokenizer.pad_id)
-
-
-def _device(name: str | None) -> torch.device:
-    if name is None:
-        if torch.cuda.is_available():
-            return torch.device("cuda")
-        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
-    there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
-    kind = name.split(":")[0]
-    if kind not in there:
-        raise InputError(f"--device {name}: not one of cpu, cuda, mps")
-    if not there[kind]:
-        raise InputError(f"--device {name}: not available on this machine")
-    try:
-        return torch.device(name)
-    except RuntimeError:
-        raise InputError(f"--device {name}: not a device; write cpu, cuda, cuda:1 or mps") from None

@@ -253,8 +253,8 @@ def _unit_spans(texts: list[str]) -> tuple[Ints, Ints, Ints]:
     base = 0
     for text in texts:
         found = units(text)
-        starts += [base + u.start for u in found]
-        ends += [base + u.end for u in found]
+        starts += [base + start for start, _ in found]
+        ends += [base + end for _, end in found]
         counts.append(len(found))
         base += len(text) + 1
     return np.array(starts, np.int64), np.array(ends, np.int64), np.array(counts, np.int64)
