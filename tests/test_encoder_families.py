@@ -211,7 +211,7 @@ def test_words_and_offsets(family):
     for piece, (start, end) in enumerate(offsets):
         at = next((i for i in range(start, end) if not TEXT[i].isspace()), None)
         if at is not None:
-            held.setdefault(next(i for i, u in enumerate(units(TEXT)) if u.start <= at < u.end), []).append(piece)
+            held.setdefault(next(i for i, (a, b) in enumerate(units(TEXT)) if a <= at < b), []).append(piece)
     said = {i: held[i] for i in held if any(c.isalnum() for c in TEXT[slice(*units(TEXT)[i])])}
     assert found.position[mine].tolist() == list(said)
     ranges = zip(found.start[mine].tolist(), found.stop[mine].tolist(), strict=True)
