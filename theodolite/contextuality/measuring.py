@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 REPLICATES = 100
 _POISSON = 9
+# The distribution function of Poisson(1) at 0, 1, …
+_POISSON_STEPS = np.cumsum([math.exp(-1) / math.factorial(k) for k in range(12)])
 
 
 @dataclass(frozen=True)
@@ -186,8 +189,5 @@ def _lengths(vectors: NDArray[Any]) -> NDArray[Any]:
 
 def _poisson(seed: int, rows: Ints) -> NDArray[np.float64]:
     """(replicates, n) Poisson(1) counts of each text in each bootstrap replicate, keyed by its row."""
-    from scipy.stats import poisson
-
     uniform = hash_of(seed, _POISSON, np.arange(REPLICATES)[:, None], rows) / 2.0**64
-    steps = poisson.cdf(np.arange(12), 1.0)
-    return np.searchsorted(steps, uniform).astype(np.float64)
+    return np.searchsorted(_POISSON_STEPS, uniform).astype(np.float64)

@@ -226,14 +226,16 @@ class Encoder:
                 gradients = torch.autograd.grad(values.sum(), tap.leaves)
             size = gradients[0].shape[-1]
             counts = np.zeros((len(part.ids), 1), np.float32)
+            # Without windows a piece stands in one place, and plain indexing is a hundred times as fast as add.at.
+            add = _add_each if len(part.ids) == sum(len(numbers) for _, numbers in calls) else np.add.at
             embedding = np.zeros((len(part.ids), size), np.float32)
             gradient = np.zeros((len(part.ids), size), np.float32)
             for call, (padded, numbers) in enumerate(calls):
                 # A piece stands at most once in a window, but in two windows of one call.
-                np.add.at(counts, numbers, 1)
+                add(counts, numbers, 1)
                 at = torch.from_numpy(padded.pieces).to(self.device)
-                np.add.at(embedding, numbers, tap.value(call).reshape(-1, size)[at].cpu().numpy())
-                np.add.at(gradient, numbers, gradients[call].reshape(-1, size)[at].cpu().numpy())
+                add(embedding, numbers, tap.value(call).reshape(-1, size)[at].cpu().numpy())
+                add(gradient, numbers, gradients[call].reshape(-1, size)[at].cpu().numpy())
             detached = replace(batch, states=None)
             yield detached, values.detach().cpu().numpy(), embedding / counts, gradient
 
@@ -344,6 +346,10 @@ class Encoder:
                 raise InputError(f"--max-length {max_length}: {self.name} takes 8 to {positions} tokens")
             return max_length
         return min(positions, self.tokenizer.max_length, self.own.max_seq_length or positions)
+
+
+def _add_each(whole: Floats, at: Ints, values: Any) -> None:
+    whole[at] += values
 
 
 def _probe(encoder: Encoder) -> Padded:
