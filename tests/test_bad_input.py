@@ -338,7 +338,7 @@ def test_the_store(refused, command) -> None:
     assert "--out" in refused("store", "export", "0123")
     assert "'fetch'" in refused("store", "fetch")
     code, out, _ = command("store", "ls", "--json")
-    assert (code, json.loads(out)) == (0, [])
+    assert (code, json.loads(out)) == (0, {"entries": []})
 
 
 def test_exports_that_cannot_be(refused, command) -> None:

@@ -142,7 +142,7 @@ def test_findings_come_first_and_under_what_they_were_measured_on(reading: Readi
     top = page[page.index('<section id="found"') : page.index('<section id="contextuality"')]
     assert top.count("<li>") == HEADLINES
     encoder = reading.manifest["encoder"]["name"]
-    assert [top.count(f"<h3>{encoder} on {name}</h3>") for name in ("near", "far")] == [1, 1]
+    assert [top.count(f"<h3>{encoder} on {name}</h3>") for name in ("both corpora", "near")] == [1, 1]
     assert page.index('id="found"') < page.index("<figure") < page.index('class="td-scroll"')
 
 

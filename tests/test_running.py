@@ -75,7 +75,9 @@ class Nursery:
     def start(self, *arguments: str) -> int:
         self._process.stdin.write(json.dumps([list(arguments), str(self.out), str(self.err)]) + "\n")
         self._process.stdin.flush()
-        return int(self._process.stdout.readline())
+        child = int(self._process.stdout.readline())
+        assert child > 1, "a signal to 0 or -1 would go to everybody"
+        return child
 
     def ended(self) -> int:
         """The exit code of the command, or minus the signal that ended it."""

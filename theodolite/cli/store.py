@@ -27,7 +27,7 @@ def ls(store: build.STORE = None, json: build.JSON = False) -> None:
     entries = Store(store).entries()
     if json:
         rows = [dataclasses.asdict(e) for e in entries]
-        sys.stdout.write(jsonlib.dumps(rows, default=str) + "\n")
+        sys.stdout.write(jsonlib.dumps({"entries": rows}, default=str) + "\n")
         return
     if not entries:
         sys.stderr.write("nothing is stored\n")

@@ -100,6 +100,8 @@ def resolve(model: str | os.PathLike[str]) -> ModelFolder:
     384
     """
     name = os.fspath(model)
+    if not name.strip():
+        raise InputError("the model's name is empty: give a folder, a hub name or 'all-MiniLM-L6-v2'")
     path = Path(os.path.expanduser(name))
     if os.path.isdir(path):
         folder = ModelFolder(path.resolve().name, path.resolve())
@@ -131,8 +133,8 @@ def _bundled() -> ModelFolder:
 
 def _from_hub(name: str) -> ModelFolder:
     looks_like_path = name.startswith((".", "/", "~")) or name.count("/") > 1 or "\\" in name
-    if looks_like_path or not name.strip():
-        raise InputError(f"{name or 'empty model name'}: no such model folder")
+    if looks_like_path:
+        raise InputError(f"{name}: no such model folder")
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
 
