@@ -224,8 +224,8 @@ def test_a_reproduction_sets_claims_beside_measurements(command, model, shared, 
     assert last["holds"] in ({True, False} if after > before else {False})
     # In these sentences 'beverage' does not occur and 'school' once: neither claim can be judged.
     assert claims["the MEV of 'beverage' is near 1 in every layer"]["holds"] is None
-    assert claims["the MEV of 'school' is low"]["holds"] is None
-    assert claims["the MEV of 'go' is low"]["holds"] in (True, False)
+    assert claims["the MEV of 'school' is low (lower than most words)"]["holds"] is None
+    assert claims["the MEV of 'go' is low (lower than most words)"]["holds"] in (True, False)
 
     code, said, err = command(*arguments, *store)
     assert code == 0, err
