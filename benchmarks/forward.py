@@ -19,7 +19,7 @@ MULTIPLICATIONS = 10
 
 def run(settings: Settings) -> Iterator[Row]:
     texts = mixed(settings.data, settings.encoder, settings.size(2000, 200))
-    rounds = settings.size(7, 3)
+    rounds = settings.size(5, 3)
     yield from _against_machine(settings.encoder, texts, rounds)
     yield _against_sentence_transformers(settings.encoder, texts, rounds)
 

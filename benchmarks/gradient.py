@@ -27,6 +27,6 @@ def run(settings: Settings) -> Iterator[Row]:
         for _batch in encoder.gradient_batches(tokens, objective, budget=budget):
             pass
 
-    times = machine.ratio(gradients, forward(encoder, tokens, (-1,), budget), settings.size(7, 3))
+    times = machine.ratio(gradients, forward(encoder, tokens, (-1,), budget), settings.size(5, 3))
     note = f"{len(tokens):,} texts, cosine of the mean with a fixed vector, budget {budget}"
     yield Row("gradient pass / forward pass, time", times, at_most=2.5, note=note)
