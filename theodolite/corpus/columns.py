@@ -178,8 +178,8 @@ class VectorColumn:
         self.type = pa.null()
 
     def cells(self, cells: list[str]) -> pa.Array:
-        """Never called: the source's parser refuses a vector column of a csv."""
-        raise NotImplementedError
+        """Cells of a csv hold no vectors (the source's parser says so first)."""
+        raise InputError(f"{self.name!r}: a csv cell holds no vector; use Parquet, or ?vectors=FILE.npy")
 
     def values(self, values: list[Any], place: Place) -> pa.Array:
         """The values, if all are lists of numbers."""
