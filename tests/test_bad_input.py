@@ -234,7 +234,7 @@ def test_what_is_no_model(refused) -> None:
         "other": "other: config.json names no model_type",
         "bare": "bare: no weights",
         "pickled": "pickled: only pickled weights",
-        "": "not a model folder",
+        "": "the model's name is empty",
     }.items():
         assert says in refused("embed", given, "--corpus", "good.txt")
 
