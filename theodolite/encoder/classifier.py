@@ -9,10 +9,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from theodolite.encoder.batch import Ints
 from theodolite.encoder.encoder import DEFAULT_BUDGET, Encoder
 from theodolite.encoder.forward import pad
 from theodolite.encoder.resolve import ModelFolder
-from theodolite.encoder.tokens import Tokenizer
+from theodolite.encoder.tokens import Tokenizer, Tokens
 from theodolite.errors import InputError
 
 
@@ -38,7 +39,9 @@ class Classifier(Encoder):
         tokens = self.tokenise(texts, texts_b)
         found = np.full((len(texts), len(self.labels)), np.nan, np.float32)
         rows = np.flatnonzero(tokens.lengths)
-        for which, part in self._groups(tokens.take(rows), budget):
+
+        def answer(group: tuple[Ints, Tokens]) -> tuple[Ints, NDArray[np.float64]]:
+            which, part = group
             windows = self._windows(part)
             padded = pad(part, windows, self._template(part), self.tokenizer.pad_id)
             with torch.inference_mode():
@@ -46,7 +49,10 @@ class Classifier(Encoder):
             counts = np.bincount(windows.text, minlength=len(part))
             sums = np.zeros((len(part), answers.shape[1]))
             np.add.at(sums, windows.text, answers)
-            found[rows[which]] = sums / counts[:, None]
+            return which, sums / counts[:, None]
+
+        for which, means in self._side_by_side(answer, self._groups(tokens.take(rows), budget)):
+            found[rows[which]] = means
         return found
 
     def class_of(self, label: Any, where: str) -> int:

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from theodolite.batching import groups, windows
 from theodolite.encoder.batch import Batch, Floats, Ints
-from theodolite.encoder.forward import InputTap, Padded, run_windows, wanted_layers
+from theodolite.encoder.forward import Padded, run_windows, wanted_layers
+from theodolite.encoder.lanes import Item, Result, side_by_side
 from theodolite.encoder.loading import device_of, load_model
 from theodolite.encoder.pooling import own_pooling
 from theodolite.encoder.resolve import DEFAULT_MODEL, ModelFolder, resolve
+from theodolite.encoder.tap import InputTap, by_piece
 from theodolite.encoder.tokens import Tokenizer, Tokens
 from theodolite.errors import InputError
 
@@ -125,10 +127,14 @@ class Encoder:
         Each batch knows its texts by ``rows`` (0, 1, … when not given).
         """
         wanted = wanted_layers(layers, self.layers)
-        for which, part in self._groups(tokens, budget):
+
+        def encode(group: tuple[Ints, Tokens]) -> Batch:
+            which, part = group
             with torch.inference_mode():
                 states, _ = self._encode(part, wanted, budget)
-            yield self._batch(part, which if rows is None else rows[which], corpus, states)
+            return self._batch(part, which if rows is None else rows[which], corpus, states)
+
+        yield from self._side_by_side(encode, self._groups(tokens, budget))
 
     def text_batch(self, tokens: Tokens, *, corpus: str = "", rows: Ints | None = None) -> Iterator[Batch]:
         """The texts as one batch without states, for a pass that needs no model."""
@@ -216,28 +222,23 @@ class Encoder:
     ) -> Iterator[tuple[Batch, Floats, Floats, Floats]]:
         """As ``batches``, with the objective (n,), and embedding and gradient (t, e) of every piece."""
         wanted = wanted_layers(layers, self.layers)
-        for which, part in self._groups(tokens, budget):
-            tap = InputTap()
-            hooked = tap.on(self.model.get_input_embeddings(), self._positions())
-            with torch.enable_grad(), self._plain(), hooked:
+        tap = InputTap()
+
+        def differentiate(group: tuple[Ints, Tokens]) -> tuple[Batch, Floats, Floats, Floats]:
+            which, part = group
+            with tap.recording():
                 states, calls = self._encode(part, wanted, budget)
                 batch = self._batch(part, which if rows is None else rows[which], corpus, states)
                 values = objective(batch)
                 gradients = torch.autograd.grad(values.sum(), tap.leaves)
-            size = gradients[0].shape[-1]
-            counts = np.zeros((len(part.ids), 1), np.float32)
-            # Without windows a piece stands in one place, and plain indexing is a hundred times as fast as add.at.
-            add = _add_each if len(part.ids) == sum(len(numbers) for _, numbers in calls) else np.add.at
-            embedding = np.zeros((len(part.ids), size), np.float32)
-            gradient = np.zeros((len(part.ids), size), np.float32)
-            for call, (padded, numbers) in enumerate(calls):
-                # A piece stands at most once in a window, but in two windows of one call.
-                add(counts, numbers, 1)
-                at = torch.from_numpy(padded.pieces).to(self.device)
-                add(embedding, numbers, tap.value(call).reshape(-1, size)[at].cpu().numpy())
-                add(gradient, numbers, gradients[call].reshape(-1, size)[at].cpu().numpy())
+            inputs = [tap.value(call) for call in range(len(calls))]
+            counts, embedding = by_piece(part, calls, inputs)
+            _, gradient = by_piece(part, calls, gradients)
             detached = replace(batch, states=None)
-            yield detached, values.detach().cpu().numpy(), embedding / counts, gradient
+            return detached, values.detach().cpu().numpy(), embedding / counts, gradient
+
+        with self._plain(), tap.on(self.model.get_input_embeddings(), self._positions()):
+            yield from self._side_by_side(differentiate, self._groups(tokens, budget))
 
     def compiled(self) -> bool:
         """Compile the forward pass; False where this machine cannot."""
@@ -281,6 +282,11 @@ class Encoder:
             yield
         finally:
             self._forward = forward
+
+    def _side_by_side(self, work: Callable[[Item], Result], items: Iterator[Item]) -> Iterator[Result]:
+        """Several at once where it pays: on a processor. (A compiled pass is not safe to share between threads.)"""
+        several = self.device.type == "cpu" and self._forward is self.model
+        return side_by_side(work, items) if several else map(work, items)
 
     def _groups(self, tokens: Tokens, budget: int) -> Iterator[tuple[Ints, Tokens]]:
         template = self._template(tokens)
@@ -346,10 +352,6 @@ class Encoder:
                 raise InputError(f"--max-length {max_length}: {self.name} takes 8 to {positions} tokens")
             return max_length
         return min(positions, self.tokenizer.max_length, self.own.max_seq_length or positions)
-
-
-def _add_each(whole: Floats, at: Ints, values: Any) -> None:
-    whole[at] += values
 
 
 def _probe(encoder: Encoder) -> Padded:

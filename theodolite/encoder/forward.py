@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -77,45 +76,6 @@ def piece_numbers(tokens: Tokens, windows: Windows) -> Ints:
     starts = np.stack([base + windows.start, base + windows.start_b], axis=1).ravel()
     lengths = np.stack([windows.length, windows.length_b], axis=1).ravel()
     return flat_ranges(starts, lengths)
-
-
-@dataclass
-class InputTap:
-    """Cuts a model's graph at its token embeddings, so that gradients are taken there.
-
-    Adding positions and types afterwards does not change the gradient: it equals the gradient with respect
-    to their sum. ``leaves`` are the token embeddings of each forward call, ``positions`` what was added.
-    """
-
-    leaves: list[torch.Tensor] = field(default_factory=list)
-    positions: list[torch.Tensor | None] = field(default_factory=list)
-
-    @contextmanager
-    def on(self, embeddings: torch.nn.Module, positions: torch.nn.Module | None) -> Iterator[InputTap]:
-        """Tap a model's word embedding and, where it has one, its position embedding."""
-
-        def cut(_module: torch.nn.Module, _inputs: Any, output: torch.Tensor) -> torch.Tensor:
-            leaf = output.detach().requires_grad_(True)
-            self.leaves.append(leaf)
-            self.positions.append(None)
-            return leaf
-
-        def note(_module: torch.nn.Module, _inputs: Any, output: torch.Tensor) -> None:
-            self.positions[-1] = output.detach()
-
-        hooks = [embeddings.register_forward_hook(cut)]
-        if positions is not None:
-            hooks.append(positions.register_forward_hook(note))
-        try:
-            yield self
-        finally:
-            for hook in hooks:
-                hook.remove()
-
-    def value(self, call: int) -> torch.Tensor:
-        """(B, T, e) sum of token and position embeddings of a forward call."""
-        added = self.positions[call]
-        return self.leaves[call].detach() if added is None else self.leaves[call].detach() + added
 
 
 def run_windows(
