@@ -26,7 +26,7 @@ PAIRWISE_TEXTS = 300
 
 def run(settings: Settings) -> Iterator[Row]:
     encoder = settings.encoder
-    yield _against_forward(encoder, sentences(settings.data, "wiki", settings.size(4000, 1000)), settings.size(3, 1))
+    yield _against_forward(encoder, sentences(settings.data, "wiki", settings.size(6000, 1000)), settings.size(5, 1))
     yield _against_pairwise(encoder, sentences(settings.data, "wiki", PAIRWISE_TEXTS), settings.size(3, 1))
 
 

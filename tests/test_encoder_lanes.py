@@ -66,7 +66,7 @@ def test_an_error_reaches_the_caller_at_its_place():
 
 def test_a_caller_who_stops_early_leaves_nothing_running():
     begun: list[int] = []
-    results = side_by_side(lambda i: begun.append(i), range(1000))
+    results = side_by_side(begun.append, range(1000))
     next(results)
     results.close()
     time.sleep(0.05)

@@ -100,7 +100,7 @@ class Gathered(Accumulator):
             self._waiting.append((np.array(codes, np.int64), np.array(vectors, np.float32)))
 
     def merge(self, other: Self) -> None:
-        self.update(*other.result())
+        self._waiting.append(other.result())
 
     def state(self) -> dict[str, NDArray[np.generic]]:
         codes, vectors = self.result()
@@ -118,6 +118,13 @@ class Gathered(Accumulator):
             parts = [(self.codes, self.vectors), *self._waiting]
             codes = np.concatenate([p[0] for p in parts])
             order = np.argsort(codes, kind="stable")
-            vectors = np.concatenate([p[1] for p in parts])
-            self.codes, self.vectors, self._waiting = codes[order], vectors[order], []
+            place = np.empty_like(order)
+            place[order] = np.arange(len(order))
+            # Straight to their places: joining first and sorting then would move everything twice.
+            vectors = np.empty((len(codes), *self.vectors.shape[1:]), np.float32)
+            begin = 0
+            for _, part in parts:
+                vectors[place[begin : begin + len(part)]] = part
+                begin += len(part)
+            self.codes, self.vectors, self._waiting = codes[order], vectors, []
         return self.codes, self.vectors

@@ -59,15 +59,15 @@ class KeyedSums(Accumulator):
     """Σau, Σa, Σa² and counts by key, kept only for the keys seen. Keys are whole numbers.
 
     keys: in the order they came; sums: (keys, *shape); weight, squares, count: (keys,). Room is doubled when
-    it runs out, so that new keys do not move the old ones each time.
+    it runs out, so that new keys do not move the old ones each time; ``room`` for as many can be had at once.
     """
 
-    def __init__(self, shape: tuple[int, ...]) -> None:
+    def __init__(self, shape: tuple[int, ...], room: int = 0) -> None:
         self._slot: dict[int, int] = {}
-        self._sums = np.empty((0, *shape))
-        self._weight = np.empty(0)
-        self._squares = np.empty(0)
-        self._count = np.empty(0, np.int64)
+        self._sums = np.zeros((room, *shape))
+        self._weight = np.zeros(room)
+        self._squares = np.zeros(room)
+        self._count = np.zeros(room, np.int64)
 
     @property
     def keys(self) -> NDArray[np.int64]:

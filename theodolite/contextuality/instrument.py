@@ -187,7 +187,7 @@ class _Corpus:
         for i in np.flatnonzero(chosen.for_mev).tolist():
             vectors = self._vectors_of_word(i)
             sizes[i] = len(vectors)
-            found[i] = [_mev_of(vectors[:, layer], [len(vectors)], centered)[0] for layer in range(found.shape[1])]
+            found[i] = _mev_of(vectors, [len(vectors)], centered)[0]
         baseline = np.full_like(found, np.nan)
         wanted = np.unique(sizes[sizes > 0]).tolist()
         if wanted:
@@ -203,8 +203,8 @@ class _Corpus:
             vectors, weights = self._vectors(codes)
             scaled = vectors * np.sqrt(weights)[:, None, None]
             few = [min(size, len(scaled)) for size in sizes]
-            draws.append([_mev_of(scaled[:, layer], few, self.options.centered) for layer in range(scaled.shape[1])])
-        found: Floats = np.mean(draws, axis=0).T
+            draws.append(_mev_of(scaled, few, self.options.centered))
+        found: Floats = np.mean(draws, axis=0)
         return found
 
     def _vectors_of_word(self, word: int) -> NDArray[np.float32]:
@@ -221,8 +221,9 @@ class _Corpus:
 
 
 def _mev_of(vectors: NDArray[Any], sizes: list[int], centered: bool) -> Floats:
-    x = vectors.astype(np.float64)
-    return prefix_mev(x @ x.T, sizes, centered=centered)
+    """(sizes, layers) of the first so many of the vectors (n, layers, d)."""
+    x = vectors.astype(np.float64).swapaxes(0, 1)
+    return prefix_mev(x @ x.swapaxes(1, 2), sizes, centered=centered)
 
 
 def _shifted(values: tuple[Floats, ...], by: Floats) -> tuple[Floats, Floats, Floats]:

@@ -37,22 +37,16 @@ def mev(vectors: NDArray[Any], *, centered: bool = False) -> float:
 
 
 def prefix_mev(gram: NDArray[Any], sizes: Sequence[int], *, centered: bool = False) -> Floats:
-    """MEV of the first n vectors for each n in ``sizes``, from the Gram matrix (N, N) of all of them."""
-    found = np.empty(len(sizes))
+    """MEV of the first n vectors for each n in ``sizes``, (sizes, …), from their Gram matrices (…, N, N)."""
+    found = np.ones((len(sizes), *gram.shape[:-2]))
     for i, n in enumerate(sizes):
-        part = np.asarray(gram[:n, :n], np.float64)
+        part = np.asarray(gram[..., :n, :n], np.float64)
         if centered:
-            part = part - part.mean(0) - part.mean(1)[:, None] + part.mean()
-        total = np.trace(part)
-        found[i] = _largest_eigenvalue(part) / total if total > 0 else 1.0
+            rows, columns = part.mean(-1, keepdims=True), part.mean(-2, keepdims=True)
+            part = part - rows - columns + rows.mean(-2, keepdims=True)
+        total = np.trace(part, axis1=-2, axis2=-1)
+        np.divide(np.linalg.eigvalsh(part)[..., -1], total, out=found[i, ...], where=total > 0)
     return found
-
-
-def _largest_eigenvalue(matrix: Floats) -> float:
-    from scipy.linalg import eigh
-
-    n = len(matrix)
-    return float(eigh(matrix, eigvals_only=True, subset_by_index=(n - 1, n - 1), check_finite=False)[0])
 
 
 def units(vectors: NDArray[Any]) -> NDArray[Any]:

@@ -87,7 +87,7 @@ class LayerSums(Observation):
         self._number = {word: i for i, word in enumerate(chosen.words)}
         self.total = UnitSums(shape)
         self.replicates = UnitSums((REPLICATES, *shape))
-        self.by_word = KeyedSums(shape)
+        self.by_word = KeyedSums(shape, room=len(chosen.words))
         self.intra = WeightedMean((shape[0],))
         self.kept = Gathered(shape)
         self.for_mev = Gathered((2,))
@@ -115,18 +115,20 @@ class LayerSums(Observation):
         kept = np.empty((len(keep), *self.kept.vectors.shape[1:]), np.float32)
         total = np.empty_like(self.total.sums)
         replicates = csr_array(drawn)
+        by_text = _sums(np.ones(len(words)), np.arange(len(words)), sizes)
+        by_word = _sums(a[order], order, counts, len(words))
 
         for layer in self._layers:
             vectors = batch.unit_vectors(layer, words)
             kept[:, layer] = vectors[keep]
             exact = vectors.astype(np.float64)
-            scale = 1 / _lengths(exact)
-            sums = _sums(np.ones(len(words)), np.arange(len(words)), sizes) @ exact
-            unit_sums = _sums(scale, np.arange(len(words)), sizes) @ exact
+            sums = by_text @ exact
+            exact /= _lengths(exact)[:, None]
+            unit_sums = by_text @ exact
             intra[:, layer] = intra_similarity(unit_sums, sums, sizes)
             total[layer] = text_weight @ unit_sums
             self.replicates.sums[:, layer] += replicates @ unit_sums
-            self.by_word.sums[slots, layer] += _sums((a * scale)[order], order, counts, len(words)) @ exact
+            self.by_word.sums[slots, layer] += by_word @ exact
 
         self.total.add(total, a.sum(), (a**2).sum(), len(words))
         self.replicates.add(np.zeros(()), drawn @ sizes, drawn**2 @ sizes, 0)

@@ -208,7 +208,7 @@ class Corpus:
     def _text_columns(self) -> list[str]:
         return [name for name in ("text", "text_b") if name in self.table.column_names]
 
-    def shards(self, size: int = 1024) -> list[Shard]:
+    def shards(self, size: int = 2048) -> list[Shard]:
         """The corpus cut into runs of `size` rows, the last one shorter.
 
         >>> [(s.start, s.stop) for s in Corpus.of(["a", "b", "c"]).shards(2)]

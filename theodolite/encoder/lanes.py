@@ -56,7 +56,7 @@ def _lanes(threads: int) -> int:
 def _pool(threads: int) -> ThreadPoolExecutor:
     """Threads that share ``threads`` among them, all started."""
     lanes = _lanes(threads)
-    pool = ThreadPoolExecutor(lanes, "lane", torch.set_num_threads, (threads // lanes,))
+    pool = ThreadPoolExecutor(lanes, "lane", _take_threads, (threads // lanes,))
     met = Barrier(lanes + 1)
     for _ in range(lanes):
         pool.submit(met.wait)
@@ -64,3 +64,9 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     # The number holds for the thread that sets it, but is also the default of threads not yet begun: put that back.
     torch.set_num_threads(threads)
     return pool
+
+
+def _take_threads(number: int) -> None:
+    # A thread takes the default at its first question or operation, so that must be over before it is set.
+    torch.get_num_threads()
+    torch.set_num_threads(number)

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from theodolite.encoder.tokens import Tokens
     from theodolite.store import RunFolder
 
-SHARD_SIZE = 1024
+SHARD_SIZE = 2048
 DEFAULT_BUDGET = 1024
 CANDIDATE_BUDGETS = (512, 1024, 2048, 4096)
-# Under this many tokens a run is over before a better budget could pay for the search.
-TUNE_FROM_TOKENS = 200_000
+# The search costs as much as encoding 65,000 tokens: only a run thirty times as long can win it back.
+TUNE_FROM_TOKENS = 2_000_000
 TUNE_TOKENS = 8_192
 # Compiling took 40 s here and buys at most a quarter, so only runs of many minutes try it.
 COMPILE_FROM_SECONDS = 900.0

@@ -6,7 +6,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Protocol
@@ -148,7 +148,7 @@ class _Session:
         folded: dict[str, list[Observation]] = {}
         self.tallies = {}
         title = "encoding" if model else "reading"
-        with self.progress.step(title, sum(len(c) for c in self.corpora)):
+        with closing(worker), self.progress.step(title, sum(len(c) for c in self.corpora)):
             for task, (seen, tally) in self.engine.map(tasks, worker):
                 name = task.corpus.name
                 if name not in folded:

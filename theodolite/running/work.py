@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,14 @@ class ShardWork:
         self._columns = sorted({c for n in needs for c in n.columns})
         self._repeats = any(not n.distinct for n in needs)
         self._values: dict[str, Mapping[str, NDArray[Any]]] = {}
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="save")
+        self._written: Future[None] | None = None
+
+    def close(self) -> None:
+        """Wait until everything seen is saved."""
+        self._writer.shutdown()
+        if self._written is not None:
+            self._written.result()
 
     def prepare(self, task: Task) -> Ready:
         """Look for what is known already; tokenise where anything is missing."""
@@ -147,7 +156,10 @@ class ShardWork:
         for number, (asked, observation) in enumerate(zip(self._passes, seen, strict=True)):
             if not asked.keep(ready.task.shard, observation):
                 state |= {f"pass{number}/{k}": v for k, v in observation.state().items()}
-        self._folder.save_partial(self._step, ready.task.number, state)
+        # Written while the next shard is worked on; one at a time, and a failure is told at the next.
+        if self._written is not None:
+            self._written.result()
+        self._written = self._writer.submit(self._folder.save_partial, self._step, ready.task.number, state)
 
 
 def _with_columns(batch: Batch, columns: Mapping[str, NDArray[Any]]) -> Batch:
