@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from theodolite.accumulate import Accumulator
 from theodolite.corpus import Corpus, Shard
@@ -80,9 +81,16 @@ class Pass(ABC):
         return False
 
 
+class Progress(Protocol):
+    """Told how far a step is: a bar on a terminal, a job in the studio."""
+
+    def step(self, title: str, total: int) -> AbstractContextManager[Any]: ...
+    def advance(self, texts: int) -> None: ...
+
+
 @dataclass(frozen=True)
 class Subject:
-    """What is being measured: an encoder's outline and the corpora; and the store for what is kept.
+    """What is being measured: an encoder's outline and the corpora; the store for what is kept; who is told how far.
 
     identity: what makes the encoder's numbers what they are (hashes of weights and tokenizer, window rule);
     model: the encoder itself, for what is no pass over the corpora.
@@ -95,6 +103,7 @@ class Subject:
     model: Encoder
     corpora: tuple[Corpus, ...]
     store: Store
+    progress: Progress
 
     def corpus(self, name: str) -> Corpus:
         """A corpus by name."""

@@ -15,6 +15,7 @@ from theodolite.reading import Reading, read_about
 
 INSTRUMENTS = {
     "contextuality": "theodolite.contextuality:Contextuality",
+    "illusion": "theodolite.illusion:Illusion",
 }
 
 

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from theodolite.corpus import Corpus
     from theodolite.encoder.encoder import Encoder
     from theodolite.engine import Engine
-    from theodolite.instrument import Instrument
-    from theodolite.running.run import Progress
+    from theodolite.instrument import Instrument, Progress
     from theodolite.store import Store
 
 MANIFEST = "manifest.json"

@@ -16,7 +16,7 @@ from theodolite.errors import InputError
 from theodolite.running import run
 
 if TYPE_CHECKING:
-    from theodolite.running.run import Progress
+    from theodolite.instrument import Progress
     from theodolite.store import Store
 
 SNLI = Path("snli") / "validation.tsv.gz"

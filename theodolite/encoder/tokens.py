@@ -202,6 +202,10 @@ class Tokenizer:
             self._keys[word] = self.normalised(word) if has_letter_or_number(word) else None
         return self._keys[word]
 
+    def piece(self, number: int) -> str:
+        """The vocabulary's entry of a piece."""
+        return str(self._backend.id_to_token(number))
+
     def normalised(self, word: str) -> str:
         """A word as the tokenizer sees it (an uncased one folds case).
 

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from theodolite.corpus import Corpus
 from theodolite.engine import Engine, LocalEngine
 from theodolite.errors import InputError
-from theodolite.instrument import Instrument, Observation, Pass, Passes, Subject
+from theodolite.instrument import Instrument, Observation, Pass, Passes, Progress, Subject
 from theodolite.running.plan import Plan, RunOptions, settle
 from theodolite.running.tally import Tally
 from theodolite.running.work import ShardWork, Task
@@ -23,13 +23,6 @@ from theodolite.store import RunFolder, Store
 if TYPE_CHECKING:
     from theodolite.encoder.encoder import Encoder
     from theodolite.reading import Reading
-
-
-class Progress(Protocol):
-    """Told how far a step is: a bar on a terminal, a job in the studio."""
-
-    def step(self, title: str, total: int) -> AbstractContextManager[Any]: ...
-    def advance(self, texts: int) -> None: ...
 
 
 class Silent:
@@ -107,6 +100,7 @@ class _Session:
             model=e,
             corpora=tuple(self.corpora),
             store=self.store,
+            progress=self.progress,
         )
         going: dict[int, Passes] = {i: inst.passes(subject) for i, inst in enumerate(self.instruments)}
         waiting: dict[int, Pass] = {}

@@ -1,0 +1,120 @@
+"""The points of a corpus in a space: one vector a text, in the store or given, seen a block at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theodolite.errors import InputError
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Blocks = Callable[[], Iterator[NDArray[Any]]]
+
+
+@dataclass(frozen=True)
+class Points:
+    """n points: rows (n,) says which text of its corpus each one is; kept (n,) which of the stored ones are meant."""
+
+    name: str
+    rows: Ints
+    stored: Blocks
+    kept: Ints | None = None
+    normalised: bool = False
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def blocks(self) -> Iterator[NDArray[Any]]:
+        """Their vectors (b, d), in order."""
+        begin = 0
+        for block in self.stored():
+            vectors = block
+            if self.kept is not None:
+                first, last = np.searchsorted(self.kept, [begin, begin + len(block)])
+                vectors = block[self.kept[first:last] - begin]
+            begin += len(block)
+            if len(vectors):
+                yield unit_vectors(vectors) if self.normalised else vectors
+
+    def take(self, which: Ints) -> NDArray[Any]:
+        """(m, d) the vectors of some points, in the order asked for."""
+        found: NDArray[Any] | None = None
+        order = np.argsort(which, kind="stable")
+        wanted, begin = which[order], 0
+        for block in self.blocks():
+            if found is None:
+                found = np.empty((len(which), block.shape[1]), block.dtype)
+            first, last = np.searchsorted(wanted, [begin, begin + len(block)])
+            found[order[first:last]] = block[wanted[first:last] - begin]
+            begin += len(block)
+        return np.empty((0, 0)) if found is None else found
+
+    def without(self, left_out: Ints) -> Points:
+        """The others."""
+        stays = np.ones(len(self), bool)
+        stays[left_out] = False
+        kept = np.arange(len(self)) if self.kept is None else self.kept
+        return replace(self, rows=self.rows[stays], kept=kept[stays])
+
+    def unit(self) -> Points:
+        """The same points, scaled to length 1."""
+        return replace(self, normalised=True)
+
+
+def unit_vectors(vectors: NDArray[Any]) -> NDArray[Any]:
+    """(n, d) scaled to length 1; a zero vector stays zero.
+
+    >>> unit_vectors(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [[0.6, 0.8], [0.0, 0.0]]
+    """
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+    found: NDArray[Any] = (vectors / np.where(lengths > 0, lengths, 1)).astype(vectors.dtype)
+    return found
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A corpus's columns: mean (d,), covariance (d, d), smallest and largest (d,), quantiles of vector length."""
+
+    count: int
+    mean: Floats
+    covariance: Floats
+    smallest: Floats
+    largest: Floats
+    lengths: Floats
+
+    def of(self, directions: NDArray[Any]) -> tuple[Floats, Floats]:
+        """(m,) mean and standard deviation of the projections on m directions (m, d)."""
+        exact = np.asarray(directions, np.float64)
+        variance = np.einsum("md,de,me->m", exact, self.covariance, exact, optimize=True)
+        return exact @ self.mean, np.sqrt(np.maximum(variance, 0))
+
+
+def spread_of(points: Points) -> Spread:
+    """Go over the points once; a vector with a number that is not finite is refused."""
+    count, lengths = 0, []
+    total = product = smallest = largest = np.empty(0)
+    for block in points.blocks():
+        exact = block.astype(np.float64)
+        bad = np.flatnonzero(~np.isfinite(exact).all(axis=1))
+        if len(bad):
+            row = int(points.rows[count + bad[0]]) + 1
+            raise InputError(f"{points.name}: the vector of row {row} holds a number that is not finite")
+        if not count:
+            d = exact.shape[1]
+            total, product = np.zeros(d), np.zeros((d, d))
+            smallest, largest = np.full(d, np.inf), np.full(d, -np.inf)
+        count += len(exact)
+        total = total + exact.sum(axis=0)
+        product += exact.T @ exact
+        smallest, largest = np.minimum(smallest, exact.min(axis=0)), np.maximum(largest, exact.max(axis=0))
+        lengths.append(np.linalg.norm(exact, axis=1))
+    mean = total / count
+    covariance = product / count - np.outer(mean, mean)
+    quantiles = np.quantile(np.concatenate(lengths), [0.01, 0.25, 0.5, 0.75, 0.99])
+    return Spread(count, mean, covariance, smallest, largest, quantiles)
