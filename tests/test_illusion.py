@@ -18,11 +18,12 @@ from theodolite.cli.main import main
 from theodolite.encoder.given import GivenVectors
 from theodolite.illusion import Illusion, IllusionReading
 from theodolite.illusion.concepts import held_out_accuracy, separator, stability
-from theodolite.illusion.locality import Distances, Neighbourhoods, locality
+from theodolite.illusion.locality import Distances, Neighbourhoods, localities
 from theodolite.illusion.outliers import mean_distances, top_places
 from theodolite.illusion.points import Points, spread_of
 from theodolite.illusion.purity import purity
 from theodolite.illusion.separability import chosen, separability
+from theodolite.illusion.study import draw_study, save_study
 from theodolite.illusion.tops import ends
 from theodolite.illusion.verdicts import different, judge
 
@@ -41,11 +42,18 @@ def corpora(shared):
     return {name: Corpus.of(lines(shared, name, EACH), name) for name in NAMES}
 
 
+OPTIONS = {"directions": "neurons,random:20,pca:5", "min_count": 20, "map": "none", "seed": 3, "svm_texts": 200}
+
+
 @pytest.fixture(scope="module")
-def reading(corpora, minilm, tmp_path_factory):
+def store(tmp_path_factory):
+    return Store(tmp_path_factory.mktemp("store"))
+
+
+@pytest.fixture(scope="module")
+def reading(corpora, minilm, store):
     """2,000 real sentences in four corpora, the default model."""
-    instrument = Illusion(directions="neurons,random:20,pca:5", min_count=20, map="none", seed=3)
-    store = Store(tmp_path_factory.mktemp("store"))
+    instrument = Illusion(**OPTIONS)
     [found] = run([instrument], minilm, list(corpora.values()), store=store)
     return found
 
@@ -220,32 +228,33 @@ def test_locality_is_the_overlap_of_histograms(vectors):
     tops = ends(points_of(array), np.eye(array.shape[1])[:25], K).top
     around = Neighbourhoods(points_of(array), tops, seed=5)
     every = array @ array.T
-    for top in tops.tolist():
+    measured_all = localities(around.around(tops))
+    for top, measured in zip(tops.tolist(), measured_all, strict=True):
         near = [sorted((every[s, i] for i in range(len(array)) if i != s), reverse=True)[:K] for s in top]
         pairs = [every[a, b] for a, b in itertools.combinations(top, 2)]
-        found = around.around(top)
-        np.testing.assert_allclose(np.sort(found.nearest, axis=1)[:, ::-1], near, atol=1e-6)
-        for s, drawn in zip(top, found.random, strict=True):
+        around_one = around.around(np.array([top]))
+        nearest, drawn_all = around_one.nearest[0], around_one.random[0]
+        np.testing.assert_allclose(np.sort(nearest, axis=1)[:, ::-1], near, atol=1e-6)
+        for s, drawn in zip(top, drawn_all, strict=True):
             # k dot products with different other sentences.
             places = [int(np.abs(every[s] - value).argmin()) for value in drawn]
             assert len(set(places)) == K and s not in places
             np.testing.assert_allclose(every[s, places], drawn, atol=1e-6)
-        sets = (np.ravel(near), np.array(pairs), found.random.ravel())
+        sets = (np.ravel(near), np.array(pairs), drawn_all.ravel())
         edges = np.linspace(min(map(np.min, sets)), max(map(np.max, sets)), 51)
-        measured = locality(found)
         assert measured.score == pytest.approx(plain_overlap(sets[0], sets[1], edges), abs=1e-6)
         assert measured.control == pytest.approx(plain_overlap(sets[1], sets[2], edges), abs=1e-6)
         own = []
         for i, s in enumerate(top):
-            mine = (np.array(near[i]), np.array([every[s, o] for o in top if o != s]), found.random[i])
+            mine = (np.array(near[i]), np.array([every[s, o] for o in top if o != s]), drawn_all[i])
             edges = np.linspace(min(map(np.min, mine)), max(map(np.max, mine)), 51)
             own.append(plain_overlap(mine[0], mine[1], edges))
         assert measured.sentence_score == pytest.approx(np.mean(own), abs=1e-6)
 
 
 def test_locality_of_equal_distances_is_whole():
-    same = np.ones((4, 4))
-    assert locality(Distances(same, same, same)).score == 1.0
+    same = np.ones((1, 4, 4))
+    assert localities(Distances(same, same, same))[0].score == 1.0
 
 
 def test_the_reading_holds_every_directions_locality(reading):
@@ -303,11 +312,10 @@ def test_purity_is_one_minus_the_share_of_entropy():
     assert np.isnan(purity(np.array([[-1.0, 0.0]]))).all()
 
 
-def test_without_the_farthest_is_a_run_without_them(corpora, minilm, reading, tmp_path):
+def test_without_the_farthest_is_a_run_without_them(corpora, minilm, reading, store):
     """`--without-farthest` leaves out just those texts, and the summary's row says what that run says."""
-    options = {"directions": "neurons,random:20,pca:5", "min_count": 20, "map": "none", "seed": 3}
-    instrument = Illusion(**options, without_farthest=0.1)
-    [less] = run([instrument], minilm, list(corpora.values()), store=Store(tmp_path))
+    instrument = Illusion(**OPTIONS, without_farthest=0.1)
+    [less] = run([instrument], minilm, list(corpora.values()), store=store)
     assert [r["texts"] for r in rows(less, "corpora")] == [EACH - 50] * 4
     [row] = [r for r in rows(reading, "without_farthest") if r["left_out"] == 0.1]
     assert row["overlap"] == pytest.approx(less.to_json()["overlap"])
@@ -504,6 +512,11 @@ def test_a_corpus_of_fewer_than_fifty_texts(tmp_path):
         measured([small("a"), small("b", 49)], tmp_path)
 
 
+def test_more_top_sentences_than_half_of_a_corpus(tmp_path):
+    with pytest.raises(InputError, match="--top 31: more than half of the 60"):
+        measured([small("a"), small("b")], tmp_path, top=31)
+
+
 @pytest.mark.parametrize(
     ("array", "said"),
     [
@@ -549,3 +562,29 @@ def test_the_command_refuses_in_one_line(tmp_path, capfd, monkeypatch):
     assert left.value.code == 2
     err = capfd.readouterr().err
     assert err.count("\n") == 1 and "few has 20 different texts" in err
+
+
+# --- a study --------------------------------------------------------------------------------------------------------
+
+
+def test_a_blind_study_is_drawn_from_a_reading(reading, corpora, tmp_path):
+    items, key = draw_study(reading, neurons=8, directions=6, sentences=10, seed=1)
+    known = {k["id"]: k for k in key}
+    assert len(items) == len(known) == 24
+    assert Counter(k["condition"] for k in key) == {"neuron": 8, "random direction": 6, "random sentences": 10}
+    assert Counter(i["corpus"] for i in items) == {"wiki": 7, "questions": 7, "novels": 5, "passages": 5}
+    for item in items:
+        assert set(item) == {"id", "corpus", "sentences"}
+        mine = known[item["id"]]
+        assert item["sentences"] == [corpora[item["corpus"]].text(row) for row in mine["rows"]]
+        if mine["direction"]:
+            top = [r["row"] for r in rows_by_direction(reading)[mine["direction"]] if r["corpus"] == item["corpus"]]
+            assert sorted(top) == sorted(mine["rows"])
+    conditions = [known[i["id"]]["condition"] for i in items]
+    assert conditions != sorted(conditions)
+    assert (items, key) == draw_study(reading, neurons=8, directions=6, sentences=10, seed=1)
+    folder = save_study(tmp_path / "study", items, key)
+    assert "condition" not in (folder / "items.json").read_text()
+    assert len(json.loads((folder / "key.json").read_text())["key"]) == 24
+    with pytest.raises(InputError, match="the reading has 80"):
+        draw_study(reading, directions=81)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from theodolite.corpus import Corpus
     from theodolite.encoder.encoder import Encoder
     from theodolite.errors import InputError
+    from theodolite.illusion import Illusion, IllusionReading
     from theodolite.instrument import Instrument
     from theodolite.reading import Reading
     from theodolite.registry import load
@@ -23,6 +24,8 @@ _HOMES = {
     "ContextualityReading": "theodolite.contextuality",
     "Corpus": "theodolite.corpus",
     "Encoder": "theodolite.encoder.encoder",
+    "Illusion": "theodolite.illusion",
+    "IllusionReading": "theodolite.illusion",
     "InputError": "theodolite.errors",
     "Instrument": "theodolite.instrument",
     "Reading": "theodolite.reading",
@@ -38,6 +41,8 @@ __all__ = [
     "ContextualityReading",
     "Corpus",
     "Encoder",
+    "Illusion",
+    "IllusionReading",
     "InputError",
     "Instrument",
     "Reading",

@@ -97,7 +97,7 @@ def demo(
 
 
 def reproduce(
-    instrument: Annotated[str, typer.Argument(help="Which source: contextuality.")],
+    instrument: Annotated[str, typer.Argument(help="Which source: contextuality, illusion.")],
     data: Annotated[Path, typer.Option("--data", metavar="DIR", help="The folder with the source's data sets.")],
     model: Annotated[
         list[str], typer.Option("--model", help="An encoder; repeatable. The bundled one by default.")

@@ -56,15 +56,15 @@ def histogram_rows(
     names: Sequence[str], chosen: Sequence[int], corpus: str, material: Material, found: Ends, seed: int
 ) -> list[Row]:
     """The three sets of dot products around some directions' top sentences, as histograms of unit mass."""
-    around = Neighbourhoods(material.points, found.top[list(chosen)], seed)
+    tops = found.top[list(chosen)]
+    distances = Neighbourhoods(material.points, tops, seed).around(tops)
+    pairs = np.triu_indices(tops.shape[1], 1)
     rows = []
-    for i in chosen:
-        distances = around.around(found.top[i])
-        k = len(distances.top)
+    for at, i in enumerate(chosen):
         sets = {
-            "nearest": distances.nearest.ravel(),
-            "top": distances.top[np.triu_indices(k, 1)],
-            "random": distances.random.ravel(),
+            "nearest": distances.nearest[at].ravel(),
+            "top": distances.top[at][pairs],
+            "random": distances.random[at].ravel(),
         }
         edges = np.histogram_bin_edges(np.concatenate(list(sets.values())), BINS)
         for kind, values in sets.items():

@@ -68,6 +68,8 @@ class Illusion(Instrument):
             texts = int((~corpus.empty & ~corpus.duplicate).sum())
             if texts < AT_LEAST:
                 return f"{corpus.name} has {texts} different texts, and its top sentences mean little below {AT_LEAST}"
+            if 2 * self.top > texts:
+                return f"--top {self.top}: more than half of the {texts} different texts of {corpus.name}"
         return None
 
     def passes(self, subject: Subject) -> Passes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +17,8 @@ POOL = 2000
 
 @dataclass(frozen=True)
 class Distances:
-    """Dot products around a direction's top k sentences: nearest (k, k) with each one's nearest others, top (k, k)
-    among themselves (the diagonal means nothing), random (k, k) with random others.
+    """Dot products around the top k sentences of m directions: nearest (m, k, k) with each one's nearest others, top
+    (m, k, k) among themselves (the diagonals mean nothing), random (m, k, k) with random others.
     """
 
     nearest: Floats
@@ -39,56 +38,63 @@ class Locality:
     sentence_control: float
 
 
-def overlap(a: Floats, b: Floats, edges: Floats) -> float:
-    """Σ min / Σ max of two histograms of unit mass over the same bins.
+def localities(distances: Distances) -> list[Locality]:
+    """The locality score of each direction, its control, and both by sentence."""
+    m, k = distances.top.shape[:2]
+    pairs, others = np.triu_indices(k, 1), ~np.eye(k, dtype=bool)
+    flat = (distances.nearest.reshape(m, -1), distances.top[:, *pairs], distances.random.reshape(m, -1))
+    whole = overlaps(*flat)
+    own = overlaps(
+        distances.nearest.reshape(m * k, -1),
+        distances.top[:, others].reshape(m * k, k - 1),
+        distances.random.reshape(m * k, -1),
+    )
+    by_sentence = [x.reshape(m, k).mean(axis=1) for x in own]
+    return [Locality(*map(float, values)) for values in zip(*whole, *by_sentence, strict=True)]
 
-    >>> overlap(np.array([0.1, 0.9]), np.array([0.1, 0.2]), np.array([0.0, 0.5, 1.0]))
-    0.3333333333333333
+
+def overlaps(near: Floats, top: Floats, random: Floats) -> tuple[Floats, Floats]:
+    """(r,) twice: Σ min / Σ max of the histograms of near and top, and of top and random, a row of each at a time.
+
+    Histograms have unit mass, over 50 equal bins from the smallest to the largest of the row's three sets (r, …).
     """
-    one, other = (np.histogram(x, edges)[0] / len(x) for x in (a, b))
-    return float(np.minimum(one, other).sum() / np.maximum(one, other).sum())
+    sets = (near, top, random)
+    low = np.min([s.min(axis=1) for s in sets], axis=0)
+    high = np.max([s.max(axis=1) for s in sets], axis=0)
+    width = np.where(high > low, high - low, 1.0)
+    masses = [_histogram(s, low, width) for s in sets]
+    one, other = (np.minimum(a, b).sum(axis=1) / np.maximum(a, b).sum(axis=1) for a, b in (masses[:2], masses[1:]))
+    return one, other
 
 
-def locality(distances: Distances) -> Locality:
-    """The locality score of a direction, its control, and both by sentence."""
-    k = len(distances.top)
-    pairs = np.triu_indices(k, 1)
-    score, control = _scores(distances.nearest.ravel(), distances.top[pairs], distances.random.ravel())
-    others = ~np.eye(k, dtype=bool)
-    own = [
-        _scores(distances.nearest[i], distances.top[i, others[i]], distances.random[i]) for i in range(k) if k > 1
-    ] or [(float("nan"), float("nan"))]
-    by_sentence = np.mean(own, axis=0)
-    return Locality(score, control, float(by_sentence[0]), float(by_sentence[1]))
-
-
-def _scores(near: Floats, top: Floats, random: Floats) -> tuple[float, float]:
-    if not len(near) or not len(top) or not len(random):
-        return float("nan"), float("nan")
-    edges = np.histogram_bin_edges(np.concatenate([near, top, random]), BINS)
-    return overlap(near, top, edges), overlap(top, random, edges)
+def _histogram(values: Floats, low: Floats, width: Floats) -> Floats:
+    """(r, bins) the mass of each row's values (r, n)."""
+    rows, n = values.shape
+    at = ((values - low[:, None]) / width[:, None] * BINS).astype(np.int64)
+    at = np.minimum(at, BINS - 1) + BINS * np.arange(rows)[:, None]
+    found: Floats = np.bincount(at.ravel(), minlength=rows * BINS).reshape(rows, BINS) / n
+    return found
 
 
 class Neighbourhoods:
     """The distances around any top sentences of a corpus, their nearest found together in one scan."""
 
     def __init__(self, points: Points, tops: Ints, seed: int) -> None:
-        """tops: (m, k) points, −1 where there is none."""
+        """tops: (m, k) points; k is at most half of all."""
         self._k = tops.shape[1]
-        self.members = np.unique(tops[tops >= 0])
+        self.members = np.unique(tops)
         self._vectors = points.take(self.members).astype(np.float64)
         self.nearest = self._nearest_of(points)
         self.random = self._random_of(points, seed)
 
-    def around(self, tops: Sequence[int] | Ints) -> Distances:
-        """Of one direction's top sentences (k,)."""
-        asked = np.asarray(tops, np.int64)
-        at = np.searchsorted(self.members, asked[asked >= 0])
+    def around(self, tops: Ints) -> Distances:
+        """Of some directions' top sentences (m, k)."""
+        at = np.searchsorted(self.members, tops)
         vectors = self._vectors[at]
-        return Distances(self.nearest[at], vectors @ vectors.T, self.random[at])
+        return Distances(self.nearest[at], vectors @ vectors.swapaxes(1, 2), self.random[at])
 
     def _nearest_of(self, points: Points) -> Floats:
-        k = min(self._k, len(points) - 1)
+        k = self._k
         scores, who = nearest(self._vectors, points.blocks(), k + 1)
         itself = who == self.members[:, None]
         # One that is not its own nearest is farther than k + 1 others: the last is left out instead.
@@ -100,10 +106,9 @@ class Neighbourhoods:
         """(members, k) dot products with random other points: drawn from a pool, an own draw for each member."""
         random = np.random.default_rng(np.random.SeedSequence([seed, len(points)]))
         pool = np.sort(random.choice(len(points), min(POOL, len(points)), replace=False))
-        k = min(self._k, len(pool) - 1)
         keys = random.random((len(self.members), len(pool)))
         keys[self.members[:, None] == pool] = 2.0
-        drawn = np.argpartition(keys, k - 1, axis=1)[:, :k] if k else np.empty((len(keys), 0), np.int64)
+        drawn = np.argpartition(keys, self._k - 1, axis=1)[:, : self._k]
         products = self._vectors @ points.take(pool).astype(np.float64).T
         found: Floats = np.take_along_axis(products, drawn, axis=1)
         return found

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from theodolite.illusion import monotonic
 from theodolite.illusion.directions import Directions
 from theodolite.illusion.features import Features
-from theodolite.illusion.locality import Locality, Neighbourhoods, locality
+from theodolite.illusion.locality import Locality, Neighbourhoods, localities
 from theodolite.illusion.patterns import Pattern, accepted, calibrated, find, patterns_of, random_sets, same
 from theodolite.illusion.pieces import Pieces
 from theodolite.illusion.points import Ints, Points
@@ -103,7 +103,7 @@ def measure(
     with progress.step("neighbours of the top sentences", everyone):
         for name, material in materials.items():
             around = Neighbourhoods(material.points, tops[name].top, choices.seed)
-            near[name] = [locality(around.around(top)) for top in tops[name].top]
+            near[name] = localities(around.around(tops[name].top))
             progress.advance(len(material.points))
     found, false_positives = _patterns(materials, tops, choices)
     with _one_step(progress, "telling corpora apart"):

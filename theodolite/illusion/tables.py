@@ -12,7 +12,7 @@ from theodolite.illusion.directions import Directions
 from theodolite.illusion.locality import compared
 from theodolite.illusion.measuring import Material, Measured
 from theodolite.illusion.outliers import MeanDistances, top_places
-from theodolite.illusion.patterns import wilson
+from theodolite.illusion.patterns import random_sets, wilson
 from theodolite.illusion.points import Spread
 from theodolite.illusion.purity import purity
 from theodolite.illusion.tops import agreement, ends
@@ -23,6 +23,8 @@ Row = dict[str, Any]
 
 FARTHEST = (0.01, 0.1)
 OUTLIERS_SHOWN = 20
+# Not those that the patterns are calibrated on.
+RANDOM_SETS_KEPT, RANDOM_SEED = 25, 1_000_000
 
 
 class Tables:
@@ -61,6 +63,7 @@ class Tables:
             "outlier_texts": self.outlier_texts(),
             "without_farthest": self.without_farthest(),
             "corpora": self.corpora(),
+            "random_sets": self.random_sets(),
             "concepts": self.directions.concepts,
             "purity": self.purity(),
         }
@@ -262,6 +265,16 @@ class Tables:
             }
             for share, m in {0.0: self.whole, **self.again}.items()
         ]
+
+    def random_sets(self) -> list[Row]:
+        """Random sets of sentences, as many as a set of top sentences has: what a blind study needs beside them."""
+        found = []
+        for number, (name, material) in enumerate(self.materials.items()):
+            corpus, rows = self.subject.corpus(name), material.points.rows
+            for i, members in enumerate(random_sets(len(rows), self.k, RANDOM_SETS_KEPT, RANDOM_SEED + number)):
+                chosen = rows[members].tolist()
+                found += [{"corpus": name, "set": i, "row": row, "text": corpus.text(row)} for row in chosen]
+        return found
 
     def corpora(self) -> list[Row]:
         """Vector lengths, and how far top sentences stay the same when every vector is scaled to length 1."""
