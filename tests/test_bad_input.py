@@ -410,5 +410,5 @@ def test_json_is_alone_on_standard_output(command, model: str, monkeypatch: pyte
         assert code == 0, err
         assert isinstance(json.loads(out), dict)
         assert out.count("\n") == 1
-        assert "encoding: 6 of 6 texts" in err, "progress is told, but not there"
+        assert "encoding: 6 of 6" in err, "progress is told, but not there"
         assert "The reading is in saved" in err

@@ -15,7 +15,7 @@ LINE_EVERY_SECONDS = 30.0
 
 
 class TerminalProgress:
-    """Texts done of all, rate and time left."""
+    """How much is done of all (texts, mostly), rate and time left."""
 
     def __init__(self) -> None:
         self._console = Console(stderr=True)
@@ -34,7 +34,7 @@ class TerminalProgress:
             TextColumn("{task.description:>10}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("texts  {task.fields[rate]}"),
+            TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(),
         )
         with RichProgress(*columns, console=self._console, transient=True) as bar:
@@ -46,7 +46,7 @@ class TerminalProgress:
                 self._bar = None
 
     def advance(self, texts: int) -> None:
-        """Say that more texts are done."""
+        """Say that more is done."""
         self._done += texts
         now = time.monotonic()
         rate = self._done / max(now - self._began, 1e-9)
@@ -54,8 +54,8 @@ class TerminalProgress:
             self._bar.update(self._task, advance=texts, rate=f"{rate:,.0f}/s")
         elif now - self._said >= LINE_EVERY_SECONDS:
             self._said = now
-            left = (self._total - self._done) / rate
+            left = (self._total - self._done) / max(rate, 1e-9)
             sys.stderr.write(
-                f"{self._title}: {self._done:,} of {self._total:,} texts, {rate:,.0f}/s, {left:,.0f} s left\n"
+                f"{self._title}: {self._done:,} of {self._total:,}, {rate:,.0f}/s, {left:,.0f} s left\n"
             )
             sys.stderr.flush()
