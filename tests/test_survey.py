@@ -86,7 +86,7 @@ def test_a_survey_is_a_folder_with_a_report(command, model, corpora, tmp_path) -
     assert [c["name"] for c in manifest["corpora"]] == ["questions", "fiction"]
     assert all(len(c["hash"]) == 64 and c["texts"] == 60 for c in manifest["corpora"])
     assert manifest["encoder"]["name"] == "xtremedistil-l6-h256"
-    assert manifest["plan"]["shard_size"] == 1024
+    assert manifest["plan"]["shard_size"] == 2048
     assert {"python", "torch", "numpy", "transformers"} <= manifest["versions"].keys()
     assert {k: v for k, v in found.items() if k != "readings"} == {k: v for k, v in manifest.items() if k != "readings"}
     assert found["readings"]["contextuality"]["corpora"][1]["corpus"] == "fiction"
@@ -360,7 +360,7 @@ def test_a_survey_takes_it_along(command, model, corpora, tmp_path) -> None:
     code, said, err = command("survey", model, *corpora, "--store", tmp_path / "store", "--out", out, "--json")
     assert code == 0, err
     found = json.loads(said)
-    assert list(found["readings"]) == ["contextuality", "plumb"]
-    assert list(Survey.load(out).readings) == ["contextuality", "plumb"]
+    assert list(found["readings"]) == ["contextuality", "illusion", "plumb"]
+    assert list(Survey.load(out).readings) == ["contextuality", "illusion", "plumb"]
     assert "How long are the vectors, really?" in (out / "report.html").read_text()
     assert found["left_out"] == {}
