@@ -503,7 +503,7 @@ def test_one_corpus_says_what_cannot_be_told(tmp_path):
 
 def test_corpora_with_no_token_in_common(tmp_path):
     found = measured([small("a", word="ein"), small("b", word="un")], tmp_path, min_count=10)
-    assert any("No token occurs often enough in every corpus" in f for f in found.findings)
+    assert any("no token occurs often enough in every corpus" in f for f in found.findings)
     assert found.to_json()["monotonic"][0]["monotonic"] is None
 
 

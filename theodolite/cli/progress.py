@@ -55,7 +55,5 @@ class TerminalProgress:
         elif now - self._said >= LINE_EVERY_SECONDS:
             self._said = now
             left = (self._total - self._done) / max(rate, 1e-9)
-            sys.stderr.write(
-                f"{self._title}: {self._done:,} of {self._total:,}, {rate:,.0f}/s, {left:,.0f} s left\n"
-            )
+            sys.stderr.write(f"{self._title}: {self._done:,} of {self._total:,}, {rate:,.0f}/s, {left:,.0f} s left\n")
             sys.stderr.flush()

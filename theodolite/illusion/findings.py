@@ -34,11 +34,11 @@ def findings(encoder: str, tables: dict[str, pa.Table], shown: str | None) -> li
     said = []
     if len(corpora) < 2:
         said.append(
-            f"{encoder}: there is one corpus only, {corpora[0]}, so it cannot be told whether a direction means the "
+            f"there is one corpus only, {corpora[0]}, so it cannot be told whether a direction means the "
             "same elsewhere: no overlap, no separability, no verdict, no illusion rate. Give a second --corpus."
         )
     else:
-        said += [_rate(encoder, r, len(corpora)) for r in rows["illusion_rate"] if r["with_pattern"]]
+        said += [_rate(r, len(corpora)) for r in rows["illusion_rate"] if r["with_pattern"]]
     said += _share(rows["illusion_rate"])
     if shown is not None:
         said += _story(shown, rows)
@@ -47,7 +47,7 @@ def findings(encoder: str, tables: dict[str, pa.Table], shown: str | None) -> li
     if "separability" in rows:
         r = rows["separability"][0]
         said.append(
-            f"A linear separator names the corpus of a text from its vector with accuracy {r['accuracy']:.2f} "
+            f"a linear separator names the corpus of a text from its vector with accuracy {r['accuracy']:.2f} "
             f"(guessing: {r['chance']:.2f}); the ranges of the top scores of two corpora overlap for "
             f"{_percent(rows['overlap'][0]['overlap'])} of the neurons."
         )
@@ -56,13 +56,14 @@ def findings(encoder: str, tables: dict[str, pa.Table], shown: str | None) -> li
     dead = rows["corpora"][0]["dead_dimensions"]
     if dead:
         said.append(f"{dead} dimensions never change and were left out.")
-    return said
+    measured_on = corpora[0] if len(corpora) == 1 else f"all {len(corpora)} corpora"
+    return [f"{encoder} on {measured_on}: {sentence}" for sentence in said]
 
 
-def _rate(encoder: str, r: Row, corpora: int) -> str:
+def _rate(r: Row, corpora: int) -> str:
     kind = NAMES.get(r["kind"], f"{r['kind']} directions")
     return (
-        f"{encoder}: of the {r['with_pattern']} {kind} whose top sentences show a pattern in at least one corpus, "
+        f"of the {r['with_pattern']} {kind} whose top sentences show a pattern in at least one corpus, "
         f"{_percent(r['illusion_rate'])} ({_percent(r['illusion_rate_low'])} to {_percent(r['illusion_rate_high'])}) "
         f"keep it in none of the other {corpora - 1}: what they seem to mean is the corpus's, not theirs."
     )
@@ -74,7 +75,7 @@ def _share(rates: list[Row]) -> list[str]:
     parts = [f"{_percent(r['pattern_share'])} of {NAMES.get(r['kind'], r['kind'])}" for r in rates]
     r = rates[0]
     return [
-        f"The machine finds a pattern in the top sentences of {', '.join(parts)} (by corpus), and in "
+        f"the machine finds a pattern in the top sentences of {', '.join(parts)} (by corpus), and in "
         f"{_percent(r['random_sets_with_pattern'])} ({_percent(r['random_sets_with_pattern_low'])} to "
         f"{_percent(r['random_sets_with_pattern_high'])}) of random sets of sentences: its false positives."
     ]
@@ -88,30 +89,30 @@ def _story(direction: str, rows: Rows) -> list[str]:
     if not first:
         return []
     parts = [f"in {corpus} '{p['pattern']}' ({p['hits']} of its top sentences)" for corpus, p in first.items()]
-    return [f"{direction.capitalize()}, for instance, shows {'; '.join(parts)}."]
+    return [f"{direction}, for instance, shows {'; '.join(parts)}."]
 
 
 def _holding(verdicts: list[Row]) -> list[str]:
     held = [v for v in verdicts if v["verdict"] == "global"]
     if not held:
-        return ["No direction has a pattern that holds in every corpus."]
+        return ["no direction has a pattern that holds in every corpus."]
     named = [f"{v['direction']} ('{v['pattern']}')" for v in held[:5]]
     more = f" and {len(held) - 5} more" if len(held) > 5 else ""
-    return [f"In every corpus hold: {', '.join(named)}{more}."]
+    return [f"in every corpus hold: {', '.join(named)}{more}."]
 
 
 def _monotonic(rows: Rows, corpora: list[str]) -> list[str]:
     common = rows["corpora"][0]["common_tokens"]
     if not common:
         return [
-            "No token occurs often enough in every corpus, so monotonic tokens cannot be measured: lower --min-count."
+            "no token occurs often enough in every corpus, so monotonic tokens cannot be measured: lower --min-count."
         ]
     shares = rows["monotonic"]
     if not shares or shares[0]["pairs"] == 0:
         return []
     single = [r for r in shares if len(r["corpora"]) == 1]
     said = (
-        f"Of all pairs of a neuron and one of {common} tokens, {_percent(min(r['monotonic'] for r in single))} to "
+        f"of all pairs of a neuron and one of {common} tokens, {_percent(min(r['monotonic'] for r in single))} to "
         f"{_percent(max(r['monotonic'] for r in single))} change steadily along the neuron within one corpus "
         f"(shuffled: {_percent(max(r['baseline_shuffled'] for r in single))})"
     )
@@ -127,7 +128,7 @@ def _monotonic(rows: Rows, corpora: list[str]) -> list[str]:
 def _outliers(rows: list[Row]) -> list[str]:
     worst = max(rows, key=lambda r: r["held_by_farthest_0.01"])
     return [
-        f"In {worst['corpus']}, the 1% of texts farthest from all others hold "
+        f"in {worst['corpus']}, the 1% of texts farthest from all others hold "
         f"{_percent(worst['held_by_farthest_0.01'])} of all top places ({worst['different_texts']:,} different texts "
         f"hold the {worst['places']:,})."
     ]
@@ -135,7 +136,7 @@ def _outliers(rows: list[Row]) -> list[str]:
 
 def _concepts(rows: list[Row]) -> list[str]:
     return [
-        f"{r['direction'].capitalize()}: its texts are told from the others with held-out accuracy {r['accuracy']:.2f} "
+        f"{r['direction']}: its texts are told from the others with held-out accuracy {r['accuracy']:.2f} "
         f"(guessing: {r['accuracy_guessing']:.2f}), and the directions of two resamples have a cosine of "
         f"{r['stability']:.2f}."
         for r in rows

@@ -152,16 +152,16 @@ class IllusionReading(Reading):
 
         shown = self.side_by_side(direction)
         with styled():
-            figure, axes = panels(1, len(shown.columns), width=2.6 * max(2, len(shown.columns)), height=3.4)
+            figure, axes = panels(1, len(shown.columns), width=2.5 * max(2, len(shown.columns)), height=2.4)
             for i, (place, heading) in enumerate(zip(axes, shown.columns, strict=True)):
                 place.axis("off")
                 corpus, _, pattern = heading.partition(": ")
                 place.set_title(corpus, color=COLOURS[i % len(COLOURS)])
                 # Shortened, so that all columns end above the foot of the figure.
                 texts = [_short(row[i], 130) for row in shown.rows[:SENTENCES_SHOWN]]
-                body = "\n\n".join(textwrap.fill(t, 36) for t in texts)
+                body = "\n\n".join(textwrap.fill(t, 34) for t in texts)
                 place.text(0, 0.98, textwrap.fill(pattern, 34), va="top", style="italic", fontsize=8)
-                place.text(0, 0.84, body, va="top", fontsize=7)
+                place.text(0, 0.82, body, va="top", fontsize=7.5)
         return figure
 
     def _draw_verdicts(self) -> Figure:
@@ -169,7 +169,7 @@ class IllusionReading(Reading):
         kinds = list(dict.fromkeys(r["kind"] for r in rows))
         colours = dict(zip(VERDICTS, ("#009E73", "#56B4E9", "#D55E00", "#E69F00", "#dddddd"), strict=True))
         with styled():
-            figure, [place] = panels(1, 1, height=0.9 + 0.5 * len(kinds))
+            figure, [place] = panels(1, 1, height=1.9 + 0.45 * len(kinds))
             for y, kind in enumerate(kinds):
                 mine = [r["verdict"] for r in rows if r["kind"] == kind]
                 left = 0.0

@@ -30,7 +30,7 @@ __all__ = ["reading_section", "survey_page"]
 
 HEADLINES = 6
 # Figures carry their style in attributes, so inline style is all the page may use: no script, no request.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 # What a tally counts, as (its name, for one text, for several).
 FATES = (
     ("empty", "is empty and was skipped", "are empty and were skipped"),
