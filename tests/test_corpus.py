@@ -122,15 +122,15 @@ def test_limit_reads_no_further(tmp_path: Path, cache: Path, ending: str) -> Non
 
 
 def test_shards_keep_their_hashes_when_a_file_grows(tmp_path: Path, cache: Path) -> None:
-    texts = [f"text {i}" for i in range(3000)]
-    short = Corpus.read(write(tmp_path / "a.txt", texts[:2500]), cache=cache).shards()
+    texts = [f"text {i}" for i in range(5000)]
+    short = Corpus.read(write(tmp_path / "a.txt", texts[:4500]), cache=cache).shards()
     long = Corpus.read(write(tmp_path / "a.txt", texts), cache=cache).shards()
-    assert [(s.start, s.stop) for s in short] == [(0, 1024), (1024, 2048), (2048, 2500)]
+    assert [(s.start, s.stop) for s in short] == [(0, 2048), (2048, 4096), (4096, 4500)]
     assert short[:2] == long[:2]
     assert short[2].hash != long[2].hash
     moved = Corpus.of(["new", *texts[:1024]], "moved").shards(1)[1]
     assert moved.hash == Corpus.of(texts[:1]).shards(1)[0].hash
-    labelled = Corpus.of(texts, labels=[0] * 3000).shards()
+    labelled = Corpus.of(texts, labels=[0] * 5000).shards()
     assert [s.hash for s in labelled] == [s.hash for s in long]
     paired = Corpus.of(texts, texts_b=texts).shards()
     assert not {s.hash for s in paired} & {s.hash for s in long}
