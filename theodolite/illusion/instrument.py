@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
+from theodolite.accumulate import Covariance
 from theodolite.corpus import Corpus
 from theodolite.embed import Embeddings, KeepEmbeddings
 from theodolite.errors import InputError
@@ -120,9 +121,10 @@ class Illusion(Instrument):
         return found.unit() if self.normalize else found
 
     def _space(self, subject: Subject, spreads: Mapping[str, Spread]) -> Space:
-        total = sum(s.count for s in spreads.values())
-        mean = sum((s.count * s.mean for s in spreads.values()), np.zeros(1)) / total
-        spread: Any = sum(s.count * (s.covariance + np.outer(s.mean - mean, s.mean - mean)) for s in spreads.values())
+        together = Covariance(len(next(iter(spreads.values())).smallest))
+        for spread in spreads.values():
+            together.merge(spread.moments)
+        _, mean, covariance = together.result()
         alive = alive_dimensions([s.smallest for s in spreads.values()], [s.largest for s in spreads.values()])
         if not len(alive):
             raise InputError("every vector is the same in every dimension: there is nothing to rank")
@@ -130,7 +132,7 @@ class Illusion(Instrument):
         def embed(texts: Sequence[str]) -> Any:
             return subject.model.embed(texts, pooling=self.pooling, layer=self.layer)
 
-        return Space(len(mean), alive, spread / total, embed if subject.layers else None)
+        return Space(len(mean), alive, covariance, embed if subject.layers else None)
 
     def _neuron(self, given: str, dim: int) -> int:
         if not given.isdigit() or int(given) >= dim:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theodolite.corpus import Corpus
+from theodolite.encoder.tokens import flat_ranges
 from theodolite.instrument import Needs, Observation, Pass
 from theodolite.words import has_letter_or_number, units
 
@@ -30,9 +31,8 @@ class Pieces:
     def take(self, which: Ints) -> Pieces:
         """Some of the texts, in the order asked for."""
         lengths = np.diff(self.bounds)[which]
-        ends = np.cumsum(lengths)
-        at = np.arange(int(lengths.sum())) + np.repeat(self.bounds[which] - (ends - lengths), lengths)
-        return Pieces(self.rows[which], np.append(0, ends), self.ids[at])
+        at = flat_ranges(self.bounds[which], lengths)
+        return Pieces(self.rows[which], np.append(0, np.cumsum(lengths)), self.ids[at])
 
 
 class KeepPieces(Pass):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from theodolite.accumulate import Covariance
 from theodolite.errors import InputError
 
 Ints = NDArray[np.int64]
@@ -79,11 +80,9 @@ def unit_vectors(vectors: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class Spread:
-    """A corpus's columns: mean (d,), covariance (d, d), smallest and largest (d,), quantiles of vector length."""
+    """A corpus's columns: their moments, smallest and largest (d,), quantiles of vector length."""
 
-    count: int
-    mean: Floats
-    covariance: Floats
+    moments: Covariance
     smallest: Floats
     largest: Floats
     lengths: Floats
@@ -91,30 +90,26 @@ class Spread:
     def of(self, directions: NDArray[Any]) -> tuple[Floats, Floats]:
         """(m,) mean and standard deviation of the projections on m directions (m, d)."""
         exact = np.asarray(directions, np.float64)
-        variance = np.einsum("md,de,me->m", exact, self.covariance, exact, optimize=True)
-        return exact @ self.mean, np.sqrt(np.maximum(variance, 0))
+        _, mean, covariance = self.moments.result()
+        variance = np.einsum("md,de,me->m", exact, covariance, exact, optimize=True)
+        return exact @ mean, np.sqrt(np.maximum(variance, 0))
 
 
 def spread_of(points: Points) -> Spread:
     """Go over the points once; a vector with a number that is not finite is refused."""
-    count, lengths = 0, []
-    total = product = smallest = largest = np.empty(0)
+    moments, lengths = Covariance(0), []
+    smallest = largest = np.empty(0)
     for block in points.blocks():
         exact = block.astype(np.float64)
         bad = np.flatnonzero(~np.isfinite(exact).all(axis=1))
         if len(bad):
-            row = int(points.rows[count + bad[0]]) + 1
+            row = int(points.rows[moments.count + bad[0]]) + 1
             raise InputError(f"{points.name}: the vector of row {row} holds a number that is not finite")
-        if not count:
+        if not moments.count:
             d = exact.shape[1]
-            total, product = np.zeros(d), np.zeros((d, d))
-            smallest, largest = np.full(d, np.inf), np.full(d, -np.inf)
-        count += len(exact)
-        total = total + exact.sum(axis=0)
-        product += exact.T @ exact
+            moments, smallest, largest = Covariance(d), np.full(d, np.inf), np.full(d, -np.inf)
+        moments.update(exact)
         smallest, largest = np.minimum(smallest, exact.min(axis=0)), np.maximum(largest, exact.max(axis=0))
         lengths.append(np.linalg.norm(exact, axis=1))
-    mean = total / count
-    covariance = product / count - np.outer(mean, mean)
     quantiles = np.quantile(np.concatenate(lengths), [0.01, 0.25, 0.5, 0.75, 0.99])
-    return Spread(count, mean, covariance, smallest, largest, quantiles)
+    return Spread(moments, smallest, largest, quantiles)

@@ -285,7 +285,7 @@ class Tables:
             found.append(
                 {
                     "corpus": name,
-                    "texts": spread.count,
+                    "texts": spread.moments.count,
                     **{f"length_q{q}": value for q, value in quantiles.items()},
                     "top_agreement_normalised": agreement(self.whole.ends[name], scaled),
                     "dead_dimensions": self.directions.dead,
