@@ -20,9 +20,11 @@ from theodolite.illusion import Illusion, IllusionReading
 from theodolite.illusion.concepts import held_out_accuracy, separator, stability
 from theodolite.illusion.locality import Distances, Neighbourhoods, localities
 from theodolite.illusion.outliers import mean_distances, top_places
+from theodolite.illusion.pieces import Pieces
 from theodolite.illusion.points import Points, spread_of
 from theodolite.illusion.purity import purity
 from theodolite.illusion.separability import chosen, separability
+from theodolite.illusion.single_tokens import token_features
 from theodolite.illusion.study import draw_study, save_study
 from theodolite.illusion.tops import ends
 from theodolite.illusion.verdicts import different, judge
@@ -588,3 +590,53 @@ def test_a_blind_study_is_drawn_from_a_reading(reading, corpora, tmp_path):
     assert len(json.loads((folder / "key.json").read_text())["key"]) == 24
     with pytest.raises(InputError, match="the reading has 80"):
         draw_study(reading, directions=81)
+
+
+THINGS = "boat house tree lamp chair river cloud stone bread horse coat wheel garden letter".split()
+
+
+def test_tokens_as_points(minilm, tmp_path):
+    """Top tokens, monotonic counts and shown texts follow from the vector of every token, taken text by text."""
+    corpora = [
+        Corpus.of([f"The {w} is {c}, said {n}." for w in THINGS for c in ("red", "old") for n in ("Ann", "Bo")], "a"),
+        Corpus.of([f"{n} bought a {c} {w}!" for w in THINGS for c in ("new", "big") for n in ("Eve", "Max")], "b"),
+    ]
+    instrument = Illusion(unit="token", layer=3, directions="neurons", map="none", top=4, min_count=5, svm_texts=40)
+    [reading] = run([instrument], minilm, corpora, store=Store(tmp_path))
+    found = {(r["direction"], r["corpus"], r["rank"]): r for r in reading.tables["top"].to_pylist()}
+    for corpus in corpora:
+        texts = corpus.texts()
+        states = minilm.hidden_states(texts, [3])
+        scores = [(row, at, vector) for row, whole in enumerate(states) for at, vector in enumerate(whole[0])]
+        for neuron in (0, 17, 200):
+            best = sorted(scores, key=lambda s: -s[2][neuron])[:4]
+            for rank, (_, _, vector) in enumerate(best, 1):
+                row = found[f"neuron {neuron}", corpus.name, rank]
+                assert row["score"] == pytest.approx(float(vector[neuron]), abs=1e-5)
+                again = states[row["row"]][0][row["position"]]
+                assert row["score"] == pytest.approx(float(again[neuron]), abs=1e-5)
+                tokens = minilm.tokenise([texts[row["row"]]])
+                start, end = (int(a[row["position"]]) for a in (tokens.start, tokens.end))
+                text = texts[row["row"]]
+                assert row["text"] == f"{text[:start]}⟦{text[start:end]}⟧{text[end:]}"
+    assert "position" in reading.tables["random_sets"].column_names
+    assert any("top tokens" in sentence for sentence in reading.findings)
+
+
+def test_what_a_token_shows():
+    names = {1: "the", 2: "2024", 3: "##ing", 4: ",", 5: "Ann"}
+    pieces = Pieces(np.array([0, 4]), np.array([0, 4, 7]), np.array([1, 5, 3, 4, 1, 5, 2]))
+    found = token_features(pieces, names.__getitem__, min_tokens=1)
+    shows = [{found.names[j].label for j in found.matrix[[i]].indices} for i in range(7)]
+    assert shows[0] == {"word: the", "word pair: the Ann", "is the first token of its text"}
+    assert shows[1] == {"word: Ann", "word pair: the Ann", "word pair: Ann ##ing", "begins with a capital"}
+    assert shows[2] == {"word: ##ing", "word pair: Ann ##ing", "word pair: ##ing ,", "continues a word"}
+    assert shows[3] == {"word: ,", "word pair: ##ing ,", "is punctuation", "is the last token of its text"}
+    assert shows[6] == {"word: 2024", "word pair: Ann 2024", "is a number", "is the last token of its text"}
+
+
+def test_tokens_need_an_encoder(tmp_path):
+    vectors = np.random.default_rng(0).normal(size=(60, 5))
+    corpus = Corpus.of([f"text {i}" for i in range(60)], "own", vectors=vectors)
+    with pytest.raises(InputError, match="--unit token"):
+        run([Illusion(unit="token")], GivenVectors([corpus]), [corpus], store=Store(tmp_path))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from hashlib import sha256
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -13,13 +12,17 @@ from numpy.typing import NDArray
 
 from theodolite.corpus import Corpus, Shard
 from theodolite.errors import InputError
-from theodolite.instrument import Instrument, Needs, Observation, Pass, Passes, Subject
+from theodolite.instrument import Instrument, Needs, Passes, Subject
+from theodolite.kept import KeepTables
 from theodolite.options import option
 from theodolite.reading import Reading
 from theodolite.store import Recipe, Store, table_vectors, vectors_table
 
 if TYPE_CHECKING:
     from theodolite.encoder.batch import Batch
+
+# Rows (n,) and their vectors (n, dim).
+Vectors = tuple[NDArray[np.int64], NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
@@ -47,43 +50,55 @@ class Embeddings:
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
 
-class KeepEmbeddings(Pass):
-    """Embeds every text and puts the vectors of each shard in the store, or finds them there."""
+class KeepEmbeddings(KeepTables):
+    """Embeds every text and puts the vectors of each shard in the store, or finds them there.
+
+    With ``unit`` token, the vector of each of a text's pieces, in order, each under the text's row.
+    """
 
     def __init__(
-        self, subject: Subject, *, layer: int = -1, pooling: str = "own", dtype: str = "float32", distinct: bool = True
+        self,
+        subject: Subject,
+        *,
+        layer: int = -1,
+        pooling: str = "own",
+        dtype: str = "float32",
+        distinct: bool = True,
+        unit: str = "text",
     ) -> None:
         at = layer if layer >= 0 else subject.layers + 1 + layer
         if not 0 <= at <= subject.layers:
             raise InputError(f"--layer {layer}: {subject.encoder} has layers 0 to {subject.layers}")
-        self.needs = Needs(pooled=((at, pooling),), distinct=distinct)
+        if unit == "token":
+            if not subject.layers:
+                raise InputError("--unit token: tokens have vectors in an encoder, and only texts' vectors were given")
+            self.needs = Needs(states=(at,), distinct=distinct)
+            kind, pooling = "tokens", "none"
+        else:
+            self.needs = Needs(pooled=((at, pooling),), distinct=distinct)
+            kind = "embedding"
         parts = (*subject.identity, ("layer", at), ("pooling", pooling), ("dtype", dtype), ("distinct", int(distinct)))
-        self.recipe = Recipe("embedding", subject.encoder, parts)
-        self._subject, self._store, self._asked, self._dtype = subject, subject.store, (at, pooling), dtype
+        self.recipe, self.store = Recipe(kind, subject.encoder, parts), subject.store
+        self._subject, self._asked, self._dtype = subject, (at, pooling), dtype
 
-    def start(self, corpus: Corpus) -> Kept:
-        return Kept(self._store, self.recipe, corpus, *self._asked)
+    def collect(self, batch: Batch) -> Vectors:
+        layer, pooling = self._asked
+        if self.recipe.kind == "tokens":
+            return np.repeat(batch.rows, batch.tokens.lengths), batch.token_vectors(layer)
+        return batch.rows, batch.pooled(layer, pooling)
 
-    def recall(self, shard: Shard) -> Kept | None:
-        shard = self._named(shard)
-        # Reading it notices damage, which a look at the folder would not.
-        if self._store.get(self.recipe, shard.hash) is None:
-            return None
-        return Kept(self._store, self.recipe, None, *self._asked, shards=(shard,))
+    def table(self, shard: Shard, collected: list[Vectors]) -> pa.Table:
+        if not collected:
+            return vectors_table(np.empty(0, np.int64), np.empty((0, self._width()), self._dtype))
+        rows = np.concatenate([r for r, _ in collected])
+        order = np.argsort(rows, kind="stable")
+        vectors = np.concatenate([v for _, v in collected])[order]
+        return vectors_table(rows[order] - shard.start, vectors.astype(self._dtype))
 
-    def keep(self, shard: Shard, seen: Observation) -> bool:
-        assert isinstance(seen, Kept)
-        if not seen.shards:
-            rows, vectors = seen.collected()
-            if not len(rows):
-                vectors = np.empty((0, self._width()), np.float32)
-            shard = self._named(shard)
-            self._store.put(self.recipe, shard.hash, vectors_table(rows - shard.start, vectors.astype(self._dtype)))
-            seen.shards = (shard,)
-        return True
+    def found(self, corpus: Corpus, shards: tuple[Shard, ...]) -> Embeddings:
+        return Embeddings(self.store, self.recipe, corpus, shards)
 
-    def _named(self, shard: Shard) -> Shard:
-        """The shard under a hash of all that its vectors depend on, where that is more than its own texts."""
+    def depends(self, shard: Shard) -> bytes:
         corpus = self._subject.corpus(shard.corpus)
         more = b""
         if self.needs.distinct:
@@ -93,7 +108,7 @@ class KeepEmbeddings(Pass):
         if not self._subject.layers:
             # People's own vectors may differ where the texts do not.
             more += f"{corpus.hash} {shard.start}".encode()
-        return replace(shard, hash=sha256(shard.hash.encode() + more).hexdigest()) if more else shard
+        return more
 
     def _width(self) -> int:
         """Numbers a vector, for a shard that has none."""
@@ -101,51 +116,6 @@ class KeepEmbeddings(Pass):
         if pooling != "own" or not self._subject.layers:
             return self._subject.dim
         return int(self._subject.model.embed(["a"], layer=layer).shape[1])
-
-
-class Kept(Observation):
-    """The shards that are in the store; while a shard is worked on, its vectors."""
-
-    def __init__(
-        self,
-        store: Store,
-        recipe: Recipe,
-        corpus: Corpus | None,
-        layer: int,
-        pooling: str,
-        shards: tuple[Shard, ...] = (),
-    ) -> None:
-        self._store, self._recipe, self._corpus, self._asked = store, recipe, corpus, (layer, pooling)
-        self.shards = shards
-        self._collected: list[tuple[NDArray[np.int64], NDArray[np.float32]]] = []
-
-    def update(self, batch: Batch) -> None:
-        self._collected.append((batch.rows, batch.pooled(*self._asked)))
-
-    def collected(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Rows ascending and their vectors."""
-        if not self._collected:
-            return np.empty(0, np.int64), np.empty((0, 1), np.float32)
-        rows = np.concatenate([r for r, _ in self._collected])
-        order = np.argsort(rows)
-        vectors = np.concatenate([v for _, v in self._collected])[order]
-        self._collected = []
-        return rows[order], vectors
-
-    def merge(self, other: Self) -> None:
-        self.shards += other.shards
-
-    def result(self) -> Embeddings:
-        assert self._corpus is not None
-        corpus = self._corpus
-        self._store.remember(
-            self._recipe,
-            corpus=corpus.name,
-            corpus_hash=corpus.hash,
-            source=corpus.source,
-            shard_hashes=[s.hash for s in self.shards],
-        )
-        return Embeddings(self._store, self._recipe, corpus, self.shards)
 
 
 class EmbedReading(Reading):

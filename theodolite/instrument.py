@@ -5,9 +5,12 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from theodolite.accumulate import Accumulator
 from theodolite.corpus import Corpus, Shard
@@ -17,6 +20,7 @@ from theodolite.reading import Reading
 if TYPE_CHECKING:
     from theodolite.encoder.batch import Batch
     from theodolite.encoder.encoder import Encoder
+    from theodolite.encoder.maps import Question
     from theodolite.store import Store
 
 
@@ -25,18 +29,20 @@ class Needs:
     """What a pass has to be shown of each text.
 
     states: hidden states of which layers ('all', or numbers; none for a pass over the texts alone);
-    pooled: embeddings, as (layer, pooling); distinct: duplicate texts count once; columns: of the corpus.
+    pooled: embeddings, as (layer, pooling); distinct: duplicate texts count once; columns: of the corpus;
+    maps: a question to a classifier, answered by a salience map of each text.
     """
 
     states: tuple[int, ...] | str = ()
     pooled: tuple[tuple[int, str], ...] = ()
     distinct: bool = True
     columns: tuple[str, ...] = ()
+    maps: Question | None = None
 
     @property
     def model(self) -> bool:
         """Whether the texts must go through the encoder."""
-        return bool(self.states or self.pooled)
+        return bool(self.states or self.pooled or self.maps)
 
     def layers(self, count: int) -> set[int]:
         """The layers asked for, of an encoder of ``count`` layers above its embedding layer."""
@@ -72,6 +78,10 @@ class Pass(ABC):
     def start(self, corpus: Corpus) -> Observation:
         """An observation that has seen nothing."""
 
+    def targets(self, corpus: Corpus) -> NDArray[np.int64] | None:
+        """(rows,) the class that each text's map is to be of, where the pass asks for maps of its own classes."""
+        return None
+
     def recall(self, shard: Shard) -> Observation | None:
         """What an earlier run already has of this shard outside its own folder, if anything."""
         return None
@@ -86,6 +96,37 @@ class Progress(Protocol):
 
     def step(self, title: str, total: int) -> AbstractContextManager[Any]: ...
     def advance(self, texts: int) -> None: ...
+
+
+class Silent:
+    """Progress that nobody watches."""
+
+    def step(self, title: str, total: int) -> AbstractContextManager[Any]:
+        """Nobody sees it."""
+        return nullcontext()
+
+    def advance(self, texts: int) -> None:
+        """Nobody is told."""
+
+
+class Stages:
+    """Tells a progress that counts steps what a callback of (stage, done, total) says."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress, self._stage, self._done = progress, "", 0
+        self._open = ExitStack()
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        if stage != self._stage or done < self._done:
+            self.close()
+            self._open.enter_context(self._progress.step(f"map: {stage}", total))
+            self._stage, self._done = stage, 0
+        self._progress.advance(done - self._done)
+        self._done = done
+
+    def close(self) -> None:
+        """The stage under way is over."""
+        self._open.close()
 
 
 @dataclass(frozen=True)
@@ -135,6 +176,10 @@ class Instrument(ABC):
 
     def unfit(self, corpora: Sequence[Corpus]) -> str | None:
         """Why these corpora cannot be measured with this instrument; None where they can."""
+        return None
+
+    def unfit_encoder(self, encoder: Encoder) -> str | None:
+        """Why this encoder cannot be measured with this instrument; None where it can."""
         return None
 
     @property

@@ -52,7 +52,7 @@ class Survey:
         Instruments that do not fit are left out, and the manifest says why.
         """
         asked = [instrument(name)() for name in INSTRUMENTS] if instruments is None else list(instruments)
-        unfit = {i.name: i.unfit(corpora) for i in asked}
+        unfit = {i.name: i.unfit(corpora) or i.unfit_encoder(encoder) for i in asked}
         fitting = [i for i in asked if not unfit[i.name]]
         if not fitting:
             reasons = "; ".join(f"{name}: {why}" for name, why in unfit.items())

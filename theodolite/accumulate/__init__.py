@@ -4,7 +4,7 @@ from theodolite.accumulate.base import Accumulator
 from theodolite.accumulate.counts import KeyCounts
 from theodolite.accumulate.covariance import Covariance
 from theodolite.accumulate.hashing import hash_of, uniform_of
-from theodolite.accumulate.moments import WeightedMean, mean_interval
+from theodolite.accumulate.moments import WeightedMean, mean_interval, wilson
 from theodolite.accumulate.samples import DistinctSample, Gathered, HashSample
 from theodolite.accumulate.scan import column_quantiles, nearest
 from theodolite.accumulate.sums import KeyedSums, UnitSums, mean_pair_cosine
@@ -27,4 +27,5 @@ __all__ = [
     "mean_pair_cosine",
     "nearest",
     "uniform_of",
+    "wilson",
 ]

@@ -93,3 +93,19 @@ def mean_interval(values: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
     spread = np.nansum((x - mean) ** 2, axis=0)
     half = np.where(n > 1, Z_95 * np.sqrt(spread / np.maximum(n - 1, 1) / np.maximum(n, 1)), np.nan)
     return mean, mean - half, mean + half
+
+
+def wilson(hits: int, n: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share; all of 0 to 1 where nothing was counted.
+
+    >>> [round(end, 3) for end in wilson(0, 100)]
+    [0.0, 0.037]
+    """
+    if n == 0:
+        return 0.0, 1.0
+    z = Z_95
+    share = hits / n
+    centre = share + z * z / (2 * n)
+    spread = z * float(np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)))
+    low, high = (centre - spread) / (1 + z * z / n), (centre + spread) / (1 + z * z / n)
+    return (0.0 if hits == 0 else low), (1.0 if hits == n else high)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from theodolite.encoder.maps import Maps
 from theodolite.encoder.pooling import OwnPooling
 from theodolite.encoder.tokens import Tokenizer, Tokens, Words, flat_ranges
 from theodolite.errors import InputError
@@ -43,6 +44,7 @@ class Batch:
     """n texts of one corpus with what the pass asked for.
 
     rows: (n,) their rows in the corpus; tokens: their pieces; states: absent in a pass without a model;
+    maps: their salience maps, in a pass that asks for them;
     depth: the model's last layer, from which negative layers count.
     """
 
@@ -54,6 +56,7 @@ class Batch:
     states: States | None = None
     given: Floats | None = None
     columns: Mapping[str, NDArray[Any]] | None = None
+    maps: Maps | None = None
     depth: int = 0
 
     def __len__(self) -> int:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from theodolite.encoder.batch import Ints
+from theodolite.batching import fill
+from theodolite.encoder.attribution import Attribution
+from theodolite.encoder.batch import Batch, Ints
 from theodolite.encoder.encoder import DEFAULT_BUDGET, Encoder
 from theodolite.encoder.forward import pad
+from theodolite.encoder.maps import Question
 from theodolite.encoder.resolve import ModelFolder
+from theodolite.encoder.tap import InputTap
 from theodolite.encoder.tokens import Tokenizer, Tokens
 from theodolite.errors import InputError
 
@@ -36,29 +41,60 @@ class Classifier(Encoder):
 
         A text with no pieces gives NaN.
         """
-        tokens = self.tokenise(texts, texts_b)
-        found = np.full((len(texts), len(self.labels)), np.nan, np.float32)
+        return self.answers(self.tokenise(texts, texts_b), budget=budget)
+
+    def answers(self, tokens: Tokens, *, budget: int = DEFAULT_BUDGET) -> NDArray[np.float32]:
+        """As ``logits``, of texts already in pieces."""
+        found = np.full((len(tokens), len(self.labels)), np.nan, np.float32)
         rows = np.flatnonzero(tokens.lengths)
 
         def answer(group: tuple[Ints, Tokens]) -> tuple[Ints, NDArray[np.float64]]:
             which, part = group
             windows = self._windows(part)
-            padded = pad(part, windows, self._template(part), self.tokenizer.pad_id)
-            with torch.inference_mode():
-                answers = self._head(**self._inputs(padded)).logits.float().cpu().numpy()
+            sums = np.zeros((len(part), len(self.labels)))
+            # A very long text has more windows than fit at once.
+            for few in fill(windows.length + windows.length_b, max(budget, self.limit)):
+                padded = pad(part, windows.take(few), self._template(part), self.tokenizer.pad_id)
+                with torch.inference_mode():
+                    answers = self._head(**self._inputs(padded)).logits.float().cpu().numpy()
+                np.add.at(sums, windows.text[few], answers)
             counts = np.bincount(windows.text, minlength=len(part))
-            sums = np.zeros((len(part), answers.shape[1]))
-            np.add.at(sums, windows.text, answers)
             return which, sums / counts[:, None]
 
         for which, means in self._side_by_side(answer, self._groups(tokens.take(rows), budget)):
             found[rows[which]] = means
         return found
 
+    def map_batches(
+        self,
+        tokens: Tokens,
+        question: Question,
+        *,
+        targets: Ints | None = None,
+        budget: int = DEFAULT_BUDGET,
+        corpus: str = "",
+        rows: Ints | None = None,
+    ) -> Iterator[Batch]:
+        """Batches with the salience maps of texts, none of them empty of tokens, at most ``budget`` tokens each.
+
+        targets: (n,) the class to be asked about, by text; the question's own, or the predicted one, when not given.
+        """
+        if question.target.isdigit():
+            targets = np.full(len(tokens), self.class_of(int(question.target), "--target"))
+        tap = InputTap()
+
+        def explain(group: tuple[Ints, Tokens]) -> Batch:
+            which, part = group
+            maps = Attribution(self, tap, part, question, None if targets is None else targets[which], budget).maps()
+            return replace(self._batch(part, which if rows is None else rows[which], corpus, None), maps=maps)
+
+        with self._plain(), tap.on(self.model.get_input_embeddings(), self._positions()):
+            yield from self._side_by_side(explain, self._groups(tokens, budget))
+
     def class_of(self, label: Any, where: str) -> int:
-        """The number of a class given by name or by number."""
-        if isinstance(label, str) and label in self.labels:
-            return self.labels.index(label)
+        """The number of a class given by name, or else by number."""
+        if not isinstance(label, bool) and str(label) in self.labels:
+            return self.labels.index(str(label))
         if isinstance(label, int) and not isinstance(label, bool) and 0 <= label < len(self.labels):
             return label
         raise InputError(f"{where}: the label {label!r} is none of {self.name}'s: {', '.join(self.labels)}")

@@ -90,6 +90,12 @@ class Encoder:
         return place
 
     @property
+    def input_embeddings(self) -> Floats:
+        """(vocabulary, e) the table of token embeddings; not a copy."""
+        found: Floats = self.model.get_input_embeddings().weight.detach().float().cpu().numpy()
+        return found
+
+    @property
     def window_rule(self) -> str:
         """The windows of long texts, as they enter the key of whatever is stored."""
         return f"{self.limit}/{self.limit // 2}"

@@ -78,6 +78,16 @@ def piece_numbers(tokens: Tokens, windows: Windows) -> Ints:
     return flat_ranges(starts, lengths)
 
 
+def destinations(padded: Padded, numbers: Ints, texts: Ints, specials: tuple[Ints, Ints, Ints]) -> tuple[Ints, Ints]:
+    """Flat places of every real token of some windows, and the rows they go to.
+
+    numbers: the rows of the windows' own tokens, in the order of ``Padded.pieces``; specials: (n, …) rows of each
+    text's tokens before, between and after; texts: (B,) whose window each is.
+    """
+    source = np.concatenate([padded.pieces, *(s.ravel() for s in (padded.before, padded.between, padded.after))])
+    return source, np.concatenate([numbers, *(s[texts].ravel() for s in specials)])
+
+
 def run_windows(
     call: Callable[[Padded], dict[int, torch.Tensor]],
     tokens: Tokens,
@@ -120,8 +130,7 @@ def _merged(
         part = windows.take(which)
         padded = pad(tokens, part, template, pad_id)
         numbers = piece_numbers(tokens, part)
-        source = np.concatenate([padded.pieces, *(s.ravel() for s in (padded.before, padded.between, padded.after))])
-        target = np.concatenate([numbers, *(s[part.text].ravel() for s in (before, between, after))])
+        source, target = destinations(padded, numbers, part.text, (before, between, after))
         at, to = torch.from_numpy(source), torch.from_numpy(target)
         counts.index_add_(0, to, torch.ones(len(to)))
         for layer, hidden in call(padded).items():

@@ -12,7 +12,7 @@ from theodolite.errors import InputError
 
 def load_model(folder: ModelFolder) -> tuple[Any, Any]:
     """The model, with its head where it is a classifier, and its tokenizer."""
-    from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
+    from transformers import AutoModel, AutoModelForSequenceClassification
     from transformers.utils import logging
 
     logging.disable_progress_bar()
@@ -22,7 +22,7 @@ def load_model(folder: ModelFolder) -> tuple[Any, Any]:
         loaded, found = kind.from_pretrained(
             folder.path, use_safetensors=True, trust_remote_code=False, dtype=torch.float32, output_loading_info=True
         )
-        fast = AutoTokenizer.from_pretrained(folder.path, trust_remote_code=False)
+        fast = load_tokenizer(folder)
     except Exception as fault:  # transformers raises many classes for a folder that is not a model
         reason = str(fault).strip().splitlines()[0][:160] if str(fault).strip() else type(fault).__name__
         raise InputError(f"{folder.name}: cannot be loaded as a text encoder: {reason}") from fault
@@ -34,6 +34,13 @@ def load_model(folder: ModelFolder) -> tuple[Any, Any]:
     if missing:
         raise InputError(f"{folder.name}: {len(missing)} of its weights are not in the file, such as {missing[0]}")
     return loaded, fast
+
+
+def load_tokenizer(folder: ModelFolder) -> Any:
+    """The tokenizer alone."""
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(folder.path, trust_remote_code=False)
 
 
 def device_of(name: str | None) -> torch.device:

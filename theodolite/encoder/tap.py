@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -27,15 +27,17 @@ class InputTap(threading.local):
         self.leaves: list[torch.Tensor] = []
         self.positions: list[torch.Tensor | None] = []
         self._recording = False
+        self._move: Callable[[torch.Tensor], torch.Tensor] | None = None
 
     @contextmanager
     def on(self, embeddings: torch.nn.Module, positions: torch.nn.Module | None) -> Iterator[InputTap]:
         """Tap a model's word embedding and, where it has one, its position embedding."""
 
         def cut(_module: torch.nn.Module, _inputs: Any, output: torch.Tensor) -> torch.Tensor:
+            moved = output if self._move is None else self._move(output)
             if not self._recording:
-                return output
-            leaf = output.detach().requires_grad_(True)
+                return moved
+            leaf = moved.detach().requires_grad_(True)
             self.leaves.append(leaf)
             self.positions.append(None)
             return leaf
@@ -62,6 +64,15 @@ class InputTap(threading.local):
                 yield
         finally:
             self._recording = False
+
+    @contextmanager
+    def moving(self, move: Callable[[torch.Tensor], torch.Tensor]) -> Iterator[None]:
+        """Within it, this thread's forward calls see the embeddings as ``move`` makes them."""
+        self._move = move
+        try:
+            yield
+        finally:
+            self._move = None
 
     def value(self, call: int) -> torch.Tensor:
         """(B, T, e) sum of token and position embeddings of a forward call."""

@@ -110,6 +110,7 @@ class Tokenizer:
         self._backend = backend
         self._special = {*fast.all_special_ids} - {fast.unk_token_id}
         self.pad_id = int(fast.pad_token_id if fast.pad_token_id is not None else 0)
+        self.mask_id = None if fast.mask_token_id is None else int(fast.mask_token_id)
         self.max_length = int(min(fast.model_max_length, 10**9))
         self.single = self._template(pair=False)
         self.pair = self._template(pair=True)
@@ -206,6 +207,10 @@ class Tokenizer:
         """The vocabulary's entry of a piece."""
         return str(self._backend.id_to_token(number))
 
+    def is_special(self, number: int) -> bool:
+        """Whether a piece is a special token (one for unknown words is not)."""
+        return number in self._special
+
     def normalised(self, word: str) -> str:
         """A word as the tokenizer sees it (an uncased one folds case).
 
@@ -240,6 +245,17 @@ class Template:
 
     def __len__(self) -> int:
         return len(self.before) + len(self.between) + len(self.after)
+
+
+def from_bytes(piece: str) -> str:
+    """The characters of an entry of a vocabulary of bytes (RoBERTa's and its kin), which writes them as letters.
+
+    >>> from_bytes("cafÃ©")
+    'café'
+    """
+    from tokenizers.decoders import ByteLevel
+
+    return str(ByteLevel().decode([piece]))
 
 
 def _find(ids: list[int], part: list[int], start: int) -> int:

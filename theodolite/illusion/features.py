@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import unicodedata
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -168,6 +168,38 @@ class Features:
         return replace(self, matrix=self.matrix[rows])
 
 
+class Columns:
+    """The features of n texts (or other things), gathered a kind at a time; those that too few show are left out."""
+
+    def __init__(self, n: int, at_least: int) -> None:
+        self.names: list[Feature] = []
+        self._n, self._at_least = n, at_least
+        self._kept: list[tuple[Ints, Ints]] = []
+
+    def keep(self, kind: str, rows: Ints, codes: Ints, value: Callable[[int], str]) -> None:
+        """Text ``rows[i]`` shows the feature that ``value`` names for ``codes[i]``."""
+        distinct, column = np.unique(codes, return_inverse=True)
+        # A text shows a feature once, however often the word is in it.
+        once = np.unique(column * self._n + rows)
+        column, rows = np.divmod(once, max(self._n, 1))
+        enough = np.bincount(column, minlength=len(distinct)) >= self._at_least
+        place = len(self.names) + np.cumsum(enough) - 1
+        of_kept = enough[column]
+        self._kept.append((rows[of_kept], place[column[of_kept]]))
+        self.names.extend(Feature(kind, value(int(code))) for code in distinct[enough])
+
+    def keep_forms(self, forms: Mapping[str, Ints]) -> None:
+        """The rows that show each form."""
+        order = list(forms)
+        numbers = np.repeat(np.arange(len(order)), [len(forms[name]) for name in order])
+        self.keep("form", np.concatenate(list(forms.values())), numbers, order.__getitem__)
+
+    def matrix(self) -> Any:
+        """(n, f) sparse, 1 where a text shows a feature."""
+        rows, columns = (np.concatenate(parts) for parts in zip(*self._kept, strict=True))
+        return csr_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(self._n, len(self.names)))
+
+
 def _read(texts: Iterable[str]) -> tuple[list[str], Ints, Ints, dict[str, Ints]]:
     """The distinct words; all units in order as places among them, -1 punctuation; units of each text; rows of forms.
 
@@ -211,34 +243,16 @@ def features_of(texts: Iterable[str], min_texts: int = 3) -> Features:
     word_rows, word_tokens = row_of[is_word], token_of[is_word]
     first_rows, first_at = np.unique(word_rows, return_index=True)
 
-    names: list[Feature] = []
-    kept: list[tuple[Ints, Ints]] = []
-
-    def keep(kind: str, rows: Ints, codes: Ints, value: Callable[[int], str]) -> None:
-        distinct, column = np.unique(codes, return_inverse=True)
-        # A text shows a feature once, however often the word is in it.
-        once = np.unique(column * n + rows)
-        column, rows = np.divmod(once, max(n, 1))
-        enough = np.bincount(column, minlength=len(distinct)) >= min_texts
-        place = len(names) + np.cumsum(enough) - 1
-        of_kept = enough[column]
-        kept.append((rows[of_kept], place[column[of_kept]]))
-        names.extend(Feature(kind, value(int(code))) for code in distinct[enough])
-
-    keep("word", word_rows, word_tokens, lambda code: words[code])
+    columns = Columns(n, min_texts)
+    columns.keep("word", word_rows, word_tokens, lambda code: words[code])
     base = max(len(words), 1)
     codes = token_of[paired] * base + token_of[paired + 1]
-    keep("pair", row_of[paired], codes, lambda code: f"{words[code // base]} {words[code % base]}")
-    keep("first", first_rows, word_tokens[first_at], lambda code: words[code])
+    columns.keep("pair", row_of[paired], codes, lambda code: f"{words[code // base]} {words[code % base]}")
+    columns.keep("first", first_rows, word_tokens[first_at], lambda code: words[code])
     forms[SHORT] = np.flatnonzero(lengths <= short)
     forms[LONG] = np.flatnonzero(lengths >= long)
-    order = list(forms)
-    numbers = np.repeat(np.arange(len(order)), [len(forms[name]) for name in order])
-    keep("form", np.concatenate(list(forms.values())), numbers, lambda code: order[code])
-
-    rows, columns = (np.concatenate(parts) for parts in zip(*kept, strict=True))
-    matrix = csr_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(n, len(names)))
-    return Features(matrix, names, short, long)
+    columns.keep_forms(forms)
+    return Features(columns.matrix(), columns.names, short, long)
 
 
 def _extremes(lengths: Ints) -> tuple[int, int]:

@@ -9,6 +9,8 @@ import pyarrow as pa
 Row = dict[str, Any]
 Rows = dict[str, list[Row]]
 
+# What points are called, by unit.
+POINTS = {"text": "sentences", "token": "tokens"}
 NAMES = {"neuron": "neurons", "random": "random directions", "pca": "principal components", "concept": "concepts"}
 
 
@@ -27,8 +29,8 @@ def story(verdicts: list[Row], patterns: list[Row]) -> str | None:
     return found
 
 
-def findings(encoder: str, tables: dict[str, pa.Table], shown: str | None) -> list[str]:
-    """The illusion rate first, then what it rests on."""
+def findings(encoder: str, tables: dict[str, pa.Table], shown: str | None, points: str = "sentences") -> list[str]:
+    """The illusion rate first, then what it rests on; ``points`` is what they are called."""
     rows: Rows = {name: table.to_pylist() for name, table in tables.items() if name not in ("top", "bottom", "map")}
     corpora = [r["corpus"] for r in rows["corpora"]]
     said = []
@@ -38,20 +40,20 @@ def findings(encoder: str, tables: dict[str, pa.Table], shown: str | None) -> li
             "same elsewhere: no overlap, no separability, no verdict, no illusion rate. Give a second --corpus."
         )
     else:
-        said += [_rate(r, len(corpora)) for r in rows["illusion_rate"] if r["with_pattern"]]
-    said += _share(rows["illusion_rate"])
+        said += [_rate(r, len(corpora), points) for r in rows["illusion_rate"] if r["with_pattern"]]
+    said += _share(rows["illusion_rate"], points)
     if shown is not None:
-        said += _story(shown, rows)
+        said += _story(shown, rows, points)
     said += _holding(rows["verdicts"]) if len(corpora) > 1 else []
     said += _monotonic(rows, corpora)
     if "separability" in rows:
         r = rows["separability"][0]
         said.append(
-            f"a linear separator names the corpus of a text from its vector with accuracy {r['accuracy']:.2f} "
+            f"from their vectors, a linear separator names the corpus of {points} with accuracy {r['accuracy']:.2f} "
             f"(guessing: {r['chance']:.2f}); the ranges of the top scores of two corpora overlap for "
             f"{_percent(rows['overlap'][0]['overlap'])} of the neurons."
         )
-    said += _outliers(rows["outliers"])
+    said += _outliers(rows["outliers"], points)
     said += _concepts(rows.get("concepts", []))
     dead = rows["corpora"][0]["dead_dimensions"]
     if dead:
@@ -60,35 +62,35 @@ def findings(encoder: str, tables: dict[str, pa.Table], shown: str | None) -> li
     return [f"{encoder} on {measured_on}: {sentence}" for sentence in said]
 
 
-def _rate(r: Row, corpora: int) -> str:
+def _rate(r: Row, corpora: int, points: str) -> str:
     kind = NAMES.get(r["kind"], f"{r['kind']} directions")
     return (
-        f"of the {r['with_pattern']} {kind} whose top sentences show a pattern in at least one corpus, "
+        f"of the {r['with_pattern']} {kind} whose top {points} show a pattern in at least one corpus, "
         f"{_percent(r['illusion_rate'])} ({_percent(r['illusion_rate_low'])} to {_percent(r['illusion_rate_high'])}) "
         f"keep it in none of the other {corpora - 1}: what they seem to mean is the corpus's, not theirs."
     )
 
 
-def _share(rates: list[Row]) -> list[str]:
+def _share(rates: list[Row], points: str) -> list[str]:
     if not rates:
         return []
     parts = [f"{_percent(r['pattern_share'])} of {NAMES.get(r['kind'], r['kind'])}" for r in rates]
     r = rates[0]
     return [
-        f"the machine finds a pattern in the top sentences of {', '.join(parts)} (by corpus), and in "
+        f"the machine finds a pattern in the top {points} of {', '.join(parts)} (by corpus), and in "
         f"{_percent(r['random_sets_with_pattern'])} ({_percent(r['random_sets_with_pattern_low'])} to "
-        f"{_percent(r['random_sets_with_pattern_high'])}) of random sets of sentences: its false positives."
+        f"{_percent(r['random_sets_with_pattern_high'])}) of random sets of {points}: its false positives."
     ]
 
 
-def _story(direction: str, rows: Rows) -> list[str]:
+def _story(direction: str, rows: Rows, points: str) -> list[str]:
     mine = [p for p in rows.get("patterns", []) if p["direction"] == direction]
     first: dict[str, Row] = {}
     for p in mine:
         first.setdefault(p["corpus"], p)
     if not first:
         return []
-    parts = [f"in {corpus} '{p['pattern']}' ({p['hits']} of its top sentences)" for corpus, p in first.items()]
+    parts = [f"in {corpus} '{p['pattern']}' ({p['hits']} of its top {points})" for corpus, p in first.items()]
     return [f"{direction}, for instance, shows {'; '.join(parts)}."]
 
 
@@ -125,12 +127,12 @@ def _monotonic(rows: Rows, corpora: list[str]) -> list[str]:
     return [said + "."]
 
 
-def _outliers(rows: list[Row]) -> list[str]:
+def _outliers(rows: list[Row], points: str) -> list[str]:
     worst = max(rows, key=lambda r: r["held_by_farthest_0.01"])
     return [
-        f"in {worst['corpus']}, the 1% of texts farthest from all others hold "
-        f"{_percent(worst['held_by_farthest_0.01'])} of all top places ({worst['different_texts']:,} different texts "
-        f"hold the {worst['places']:,})."
+        f"in {worst['corpus']}, the 1% of {points} farthest from all others hold "
+        f"{_percent(worst['held_by_farthest_0.01'])} of all top places ({worst['different_texts']:,} "
+        f"different {points} hold the {worst['places']:,})."
     ]
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -16,17 +15,21 @@ from theodolite.embed import Embeddings, KeepEmbeddings
 from theodolite.errors import InputError
 from theodolite.illusion.directions import Directions, Space, alive_dimensions, directions
 from theodolite.illusion.features import features_of
-from theodolite.illusion.findings import findings, story
+from theodolite.illusion.findings import POINTS, findings, story
 from theodolite.illusion.illustrations import histogram_rows, quintile_rows
 from theodolite.illusion.measuring import Choices, Material, Measured, measure
 from theodolite.illusion.outliers import MeanDistances, mean_distances
 from theodolite.illusion.pieces import KeepPieces, Pieces, pieces_of_words
-from theodolite.illusion.points import Points, Spread, spread_of
-from theodolite.illusion.projection import fit_map
+from theodolite.illusion.points import Ints, Points, Spread, spread_of
 from theodolite.illusion.reading import IllusionReading
+from theodolite.illusion.single_tokens import each_alone, marked, positions_of, token_features
 from theodolite.illusion.tables import Tables
-from theodolite.instrument import Instrument, Passes, Progress, Subject
+from theodolite.instrument import Instrument, Passes, Progress, Stages, Subject
 from theodolite.options import option
+from theodolite.projection import fit_map
+
+if TYPE_CHECKING:
+    from theodolite.encoder.tokens import Tokenizer
 
 AT_LEAST = 50
 # Shares of the farthest texts that the summary is taken again without.
@@ -41,6 +44,7 @@ class Illusion(Instrument):
     question: ClassVar[str] = "Does a neuron, or any direction, mean the same thing in every corpus?"
     reading: ClassVar[type[IllusionReading]] = IllusionReading
 
+    unit: str = option("text", "What a point is: a whole text, or each of its tokens.", choices=("text", "token"))
     layer: int = option(-1, "The layer: 0 is the embedding layer, -1 the last.")
     pooling: str = option("own", "How tokens become one vector.", choices=("own", "cls", "mean", "max"))
     directions: str = option(
@@ -75,7 +79,9 @@ class Illusion(Instrument):
 
     def passes(self, subject: Subject) -> Passes:
         asked = [self._neuron(n, subject.dim) for n in self.neuron]
-        kept: Mapping[str, Embeddings] = yield KeepEmbeddings(subject, layer=self.layer, pooling=self.pooling)
+        kept: Mapping[str, Embeddings] = yield KeepEmbeddings(
+            subject, layer=self.layer, pooling=self.pooling, unit=self.unit
+        )
         pieces: Mapping[str, Pieces] | None = (yield KeepPieces()) if subject.layers else None
         materials, piece = self._materials(subject, kept, pieces)
         distances = _distances(materials, self.seed)
@@ -94,7 +100,7 @@ class Illusion(Instrument):
         tables |= _illustrations(shown, materials, made, whole, piece, self.seed)
         if self.map != "none":
             tables["map"] = self._map(materials, subject.progress)
-        return IllusionReading(tables, findings(subject.encoder, tables, shown[0]))
+        return IllusionReading(tables, findings(subject.encoder, tables, shown[0], POINTS[self.unit]))
 
     def _materials(
         self, subject: Subject, kept: Mapping[str, Embeddings], pieces: Mapping[str, Pieces] | None
@@ -105,19 +111,19 @@ class Illusion(Instrument):
         with subject.progress.step("features", sum(len(c) for c in subject.corpora)):
             for name, embeddings in kept.items():
                 points, corpus = self._points(name, embeddings), subject.corpus(name)
-                texts = [corpus.text(row) for row in points.rows.tolist()]
-                if pieces is None:
-                    mine = pieces_of_words(texts, points.rows, vocabulary)
+                if self.unit == "token":
+                    assert pieces is not None
+                    found[name] = _tokens_of(points, pieces[name], corpus, subject.model.tokenizer)
                 else:
-                    mine = pieces[name].take(np.searchsorted(pieces[name].rows, points.rows))
-                found[name] = Material(points, mine, features_of(texts))
+                    found[name] = _texts_of(points, None if pieces is None else pieces[name], corpus, vocabulary)
                 subject.progress.advance(len(corpus))
         words = list(vocabulary)
         return found, subject.model.tokenizer.piece if pieces is not None else words.__getitem__
 
     def _points(self, name: str, embeddings: Embeddings) -> Points:
         rows = np.concatenate([rows for rows, _ in embeddings.blocks()])
-        found = Points(name, rows, lambda: (vectors for _, vectors in embeddings.blocks()))
+        positions = positions_of(rows) if self.unit == "token" else None
+        found = Points(name, rows, lambda: (vectors for _, vectors in embeddings.blocks()), positions=positions)
         return found.unit() if self.normalize else found
 
     def _space(self, subject: Subject, spreads: Mapping[str, Spread]) -> Space:
@@ -140,42 +146,55 @@ class Illusion(Instrument):
         return int(given)
 
     def _map(self, materials: Mapping[str, Material], progress: Progress) -> pa.Table:
-        """Corpus, row and place (x, y) of every text.
+        """Corpus, row and place (x, y) of every text; of tokens, which are many more, as many as there are landmarks.
 
         Made from vectors of length 1: among raw ones a few long vectors are everybody's neighbours, and the map shows
         little else.
         """
-        bar = _Stages(progress)
-        blocks = {name: m.points.unit().blocks for name, m in materials.items()}
+        bar = Stages(progress)
+        points = {name: m.points.unit() for name, m in materials.items()}
+        everyone = sum(map(len, points.values()))
+        if self.unit == "token" and everyone > self.landmarks:
+            points = {name: _thinned(p, self.landmarks / everyone, self.seed) for name, p in points.items()}
+        blocks = {name: p.blocks for name, p in points.items()}
         method: Any = self.map
         made = fit_map(blocks, method=method, landmarks=self.landmarks, seed=self.seed, progress=bar)
         parts = []
-        for name, material in materials.items():
+        for name, mine in points.items():
             places = made.places(blocks[name], name=name, progress=bar)
-            names = pa.array([name] * len(places)).dictionary_encode()
-            rows = pa.array(material.points.rows)
-            parts.append(pa.table({"corpus": names, "row": rows, "x": places[:, 0], "y": places[:, 1]}))
+            columns: dict[str, Any] = {"corpus": pa.array([name] * len(places)).dictionary_encode(), "row": mine.rows}
+            if mine.positions is not None:
+                columns["position"] = mine.positions
+            parts.append(pa.table({**columns, "x": places[:, 0], "y": places[:, 1]}))
         bar.close()
         return pa.concat_tables(parts).unify_dictionaries()
 
 
-class _Stages:
-    """Tells a progress that counts steps what a callback of (stage, done, total) says."""
+def _texts_of(points: Points, pieces: Pieces | None, corpus: Corpus, vocabulary: dict[str, int]) -> Material:
+    """Texts as points; words stand for pieces where there is no tokenizer, and enter the vocabulary."""
+    texts = [corpus.text(row) for row in points.rows.tolist()]
+    if pieces is None:
+        mine = pieces_of_words(texts, points.rows, vocabulary)
+    else:
+        mine = pieces.take(np.searchsorted(pieces.rows, points.rows))
+    return Material(points, mine, features_of(texts), lambda at: [corpus.text(row) for row in points.rows[at].tolist()])
 
-    def __init__(self, progress: Progress) -> None:
-        self._progress, self._stage, self._done = progress, "", 0
-        self._open = ExitStack()
 
-    def __call__(self, stage: str, done: int, total: int) -> None:
-        if stage != self._stage or done < self._done:
-            self.close()
-            self._open.enter_context(self._progress.step(f"map: {stage}", total))
-            self._stage, self._done = stage, 0
-        self._progress.advance(done - self._done)
-        self._done = done
+def _tokens_of(points: Points, pieces: Pieces, corpus: Corpus, tokenizer: Tokenizer) -> Material:
+    """Tokens as points."""
+    positions = positions_of(points.rows)
 
-    def close(self) -> None:
-        self._open.close()
+    def show(at: Ints) -> list[str]:
+        return marked(corpus, tokenizer, points.rows[at], positions[at])
+
+    return Material(points, each_alone(pieces), token_features(pieces, tokenizer.piece), show)
+
+
+def _thinned(points: Points, share: float, seed: int) -> Points:
+    """A random share of the points, at least one."""
+    kept = max(1, round(share * len(points)))
+    order = np.random.default_rng(seed).permutation(len(points))
+    return points.without(order[kept:])
 
 
 def _distances(materials: Mapping[str, Material], seed: int) -> dict[str, MeanDistances]:

@@ -31,16 +31,25 @@ Patterns = Mapping[str, Sequence[Sequence[Pattern]]]
 
 @dataclass(frozen=True)
 class Material:
-    """Of one corpus, all for the same n texts: points in the space, pieces, and features that a pattern can be."""
+    """Of one corpus, all for the same n points: their vectors, pieces, and features that a pattern can be.
+
+    show: the texts of some points as a person is to see them.
+    """
 
     points: Points
     pieces: Pieces
     features: Features
+    show: Callable[[Ints], list[str]]
 
     def without(self, left_out: Ints) -> Material:
-        """The same with some of the texts left out."""
+        """The same with some of the points left out."""
         stays = np.setdiff1d(np.arange(len(self.points)), left_out)
-        return Material(self.points.without(left_out), self.pieces.take(stays), self.features.take(stays))
+        return Material(
+            self.points.without(left_out),
+            self.pieces.take(stays),
+            self.features.take(stays),
+            lambda which: self.show(stays[which]),
+        )
 
 
 @dataclass(frozen=True)
@@ -105,7 +114,7 @@ def measure(
             around = Neighbourhoods(material.points, tops[name].top, choices.seed)
             near[name] = localities(around.around(tops[name].top))
             progress.advance(len(material.points))
-    found, false_positives = _patterns(materials, tops, choices)
+    found, false_positives = _patterns(materials, tops, choices, progress)
     with _one_step(progress, "telling corpora apart"):
         told = None
         if len(materials) > 1:
@@ -151,14 +160,16 @@ def monotonic_tokens(
 
 
 def _patterns(
-    materials: Mapping[str, Material], tops: Mapping[str, Ends], choices: Choices
+    materials: Mapping[str, Material], tops: Mapping[str, Ends], choices: Choices, progress: Progress
 ) -> tuple[Patterns, FalsePositives]:
-    tested = {name: find(m.features, tops[name].top) for name, m in materials.items()}
-    found = patterns_of(tested, {name: m.features for name, m in materials.items()})
-    random = [
-        find(m.features, random_sets(len(m.points), choices.top, RANDOM_SETS, choices.seed + i))
-        for i, m in enumerate(materials.values())
-    ]
+    tested, random = {}, []
+    with progress.step("patterns", sum(len(m.points) for m in materials.values())):
+        for i, (name, m) in enumerate(materials.items()):
+            tested[name] = find(m.features, tops[name].top)
+            sets = random_sets(len(m.points), choices.top, RANDOM_SETS, choices.seed + i)
+            random.append(find(m.features, sets))
+            progress.advance(len(m.points))
+        found = patterns_of(tested, {name: m.features for name, m in materials.items()})
     share, low, high = calibrated(random, accepted(tested))
     return found, FalsePositives(share, low, high, RANDOM_SETS * len(materials))
 

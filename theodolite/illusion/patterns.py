@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from theodolite.accumulate import wilson
 from theodolite.illusion.features import IMPLIED, Feature, Features
 
 Ints = NDArray[np.int64]
@@ -310,19 +311,3 @@ def calibrated(random: Iterable[Tested], accepted_p: float) -> tuple[float, floa
         false += len(np.unique(one.sets[one.p <= accepted_p]))
         count += one.count
     return false / max(count, 1), *wilson(false, count)
-
-
-def wilson(hits: int, n: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share; all of 0 to 1 where nothing was counted.
-
-    >>> [round(end, 3) for end in wilson(0, 100)]
-    [0.0, 0.037]
-    """
-    if n == 0:
-        return 0.0, 1.0
-    z = 1.959963984540054
-    share = hits / n
-    centre = share + z * z / (2 * n)
-    spread = z * float(np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)))
-    low, high = (centre - spread) / (1 + z * z / n), (centre + spread) / (1 + z * z / n)
-    return (0.0 if hits == 0 else low), (1.0 if hits == n else high)

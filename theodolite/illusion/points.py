@@ -19,13 +19,17 @@ Blocks = Callable[[], Iterator[NDArray[Any]]]
 
 @dataclass(frozen=True)
 class Points:
-    """n points: rows (n,) says which text of its corpus each one is; kept (n,) which of the stored ones are meant."""
+    """n points: rows (n,) says which text of its corpus each one is; kept (n,) which of the stored ones are meant.
+
+    Where a point is a single token, positions (n,) says which of its text's.
+    """
 
     name: str
     rows: Ints
     stored: Blocks
     kept: Ints | None = None
     normalised: bool = False
+    positions: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -60,7 +64,13 @@ class Points:
         stays = np.ones(len(self), bool)
         stays[left_out] = False
         kept = np.arange(len(self)) if self.kept is None else self.kept
-        return replace(self, rows=self.rows[stays], kept=kept[stays])
+        positions = None if self.positions is None else self.positions[stays]
+        return replace(self, rows=self.rows[stays], kept=kept[stays], positions=positions)
+
+    def place(self, point: int) -> dict[str, int]:
+        """Where a point comes from: its text's row, and a token's position."""
+        row = {"row": int(self.rows[point])}
+        return row if self.positions is None else {**row, "position": int(self.positions[point])}
 
     def unit(self) -> Points:
         """The same points, scaled to length 1."""

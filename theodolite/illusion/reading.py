@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import pyarrow.compute as pc
 
 from theodolite.figures import COLOURS, curve, legend, panels, styled
+from theodolite.illusion.single_tokens import MARKS
 from theodolite.reading import Drawing, Overview, Reading
 
 if TYPE_CHECKING:
@@ -75,9 +77,14 @@ class IllusionReading(Reading):
         """The directions whose sentences are laid side by side: those asked for, else the one that tells the story."""
         return list(dict.fromkeys(r["direction"] for r in self._rows("shown")))
 
+    @property
+    def points(self) -> str:
+        """What the points are: sentences or single tokens."""
+        return "tokens" if "position" in self.tables["top"].column_names else "sentences"
+
     def side_by_side(self, direction: str) -> Overview:
         """The top sentences of a direction, a column for each corpus, headed by the pattern found there."""
-        top = [r for r in self._rows("top") if r["direction"] == direction]
+        top = self.tables["top"].filter(pc.field("direction") == direction).to_pylist()
         corpora = list(dict.fromkeys(r["corpus"] for r in top))
         columns = []
         for corpus in corpora:
@@ -85,16 +92,16 @@ class IllusionReading(Reading):
             columns.append(f"{corpus}: {pattern or 'no pattern'}")
         texts = [[_short(r["text"], 160) for r in top if r["corpus"] == c] for c in corpora]
         rows = [list(r) for r in zip(*texts, strict=False)]
-        return Overview(f"Top sentences of {direction}", columns, rows)
+        return Overview(f"Top {self.points} of {direction}", columns, rows)
 
     def drawings(self) -> dict[str, Drawing]:
         """One direction in every corpus first, then the verdicts, then what they rest on."""
         found: dict[str, Drawing] = {}
         for name in self.shown:
             found[f"sentences-{name.replace(' ', '-')}"] = Drawing(
-                f"{name.capitalize()}: the sentences that activate it most, corpus by corpus",
+                f"{name.capitalize()}: the {self.points} that activate it most, corpus by corpus",
                 "The same direction, the same model: only the corpus differs. In italics what the machine found "
-                "over-represented among the top sentences, with the number of them that show it.",
+                f"over-represented among the top {self.points}, with the number of them that show it.",
                 lambda name=name: self._draw_sentences(name),  # type: ignore[misc]
             )
         found["verdicts"] = Drawing(
@@ -106,7 +113,8 @@ class IllusionReading(Reading):
         if "map" in self.tables:
             found["map"] = Drawing(
                 "All corpora on one map",
-                "Each point is a text, placed by the map's method so that near vectors lie near; colours are corpora. "
+                f"Each point is one of the {self.points}, placed by the map's method so that near vectors lie near; "
+                "colours are corpora. "
                 "Distances between far groups mean little. Where corpora do not mix, a direction meets other "
                 "sentences in each.",
                 self._draw_map,
@@ -133,9 +141,9 @@ class IllusionReading(Reading):
             )
         if "distances" in self.tables:
             found["distances"] = Drawing(
-                "How close the top sentences lie",
-                "Dot products of the top sentences with their nearest neighbours, with each other, and with random "
-                "sentences. Where 'each other' lies on 'nearest', the pattern comes from one neighbourhood.",
+                f"How close the top {self.points} lie",
+                f"Dot products of the top {self.points} with their nearest neighbours, with each other, and with "
+                "random ones. Where 'each other' lies on 'nearest', the pattern comes from one neighbourhood.",
                 self._draw_distances,
             )
         return found
@@ -282,7 +290,7 @@ class IllusionReading(Reading):
     def _draw_distances(self) -> Figure:
         rows = self._rows("distances")
         directions = list(dict.fromkeys((r["direction"], r["corpus"]) for r in rows))
-        names = {"nearest": "nearest neighbours", "top": "each other", "random": "random sentences"}
+        names = {"nearest": "nearest neighbours", "top": "each other", "random": f"random {self.points}"}
         with styled():
             figure, axes = panels(1, len(directions), height=2.5)
             for place, (direction, corpus) in zip(axes, directions, strict=True):
@@ -302,5 +310,10 @@ def _dress(place: Axes, title: str, x: str, y: str) -> None:
 
 
 def _short(text: str, letters: int) -> str:
+    """At most so many letters of a text, on one line; where a token is marked, those around it."""
     plain = " ".join(text.split())
-    return plain if len(plain) <= letters else plain[: letters - 1].rstrip() + "…"
+    if len(plain) <= letters:
+        return plain
+    begin = max(0, plain.find(MARKS[0]) - letters // 2)
+    before, plain = ("…" if begin else ""), plain[begin:]
+    return before + (plain if len(plain) <= letters else plain[: letters - 1].rstrip() + "…")

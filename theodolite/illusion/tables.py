@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from theodolite.accumulate import wilson
 from theodolite.illusion.directions import Directions
 from theodolite.illusion.locality import compared
 from theodolite.illusion.measuring import Material, Measured
-from theodolite.illusion.outliers import MeanDistances, top_places
-from theodolite.illusion.patterns import random_sets, wilson
-from theodolite.illusion.points import Spread
+from theodolite.illusion.outliers import MeanDistances, TopPlaces, top_places
+from theodolite.illusion.patterns import random_sets
+from theodolite.illusion.points import Ints, Spread
 from theodolite.illusion.purity import purity
 from theodolite.illusion.tops import agreement, ends
 from theodolite.illusion.verdicts import NONE, illusion_rate
@@ -73,23 +75,30 @@ class Tables:
     def k(self) -> int:
         return int(next(iter(self.whole.ends.values())).top.shape[1])
 
+    @cached_property
+    def places(self) -> dict[str, TopPlaces]:
+        """Who holds the top places of the neurons, or of all directions where there are none, by corpus."""
+        neurons = self.directions.of_kind("neuron")
+        which = neurons if len(neurons) else np.arange(len(self.directions))
+        return {name: top_places(found.top[which]) for name, found in self.whole.ends.items()}
+
     def ends(self, end: str) -> Iterator[Row]:
         for name, found in self.whole.ends.items():
-            corpus, rows = self.subject.corpus(name), self.materials[name].points.rows
+            material = self.materials[name]
             mean, deviation = self.spreads[name].of(self.directions.matrix)
             points, scores = getattr(found, end), getattr(found, f"{end}_scores")
+            texts = _texts(material, points[points >= 0])
             for i, direction in enumerate(self.directions.names):
                 for rank in range(points.shape[1]):
                     if points[i, rank] >= 0:
-                        row = int(rows[points[i, rank]])
                         yield {
                             "direction": direction,
                             "corpus": name,
                             "rank": rank + 1,
-                            "row": row,
+                            **material.points.place(points[i, rank]),
                             "score": float(scores[i, rank]),
                             "deviations": float((scores[i, rank] - mean[i]) / deviation[i]) if deviation[i] else 0.0,
-                            "text": corpus.text(row),
+                            "text": texts[points[i, rank]],
                         }
 
     def patterns(self) -> list[Row]:
@@ -213,10 +222,8 @@ class Tables:
         return found
 
     def outliers(self) -> list[Row]:
-        neurons = self.directions.of_kind("neuron")
         found = []
-        for name, measured in self.whole.ends.items():
-            places = top_places(measured.top[neurons] if len(neurons) else measured.top)
+        for name, places in self.places.items():
             distances = self.distances[name]
             found.append(
                 {
@@ -232,21 +239,19 @@ class Tables:
         return found
 
     def outlier_texts(self) -> list[Row]:
-        neurons = self.directions.of_kind("neuron")
         found = []
-        for name, measured in self.whole.ends.items():
-            places = top_places(measured.top[neurons] if len(neurons) else measured.top)
-            distances, corpus = self.distances[name], self.subject.corpus(name)
-            rows = self.materials[name].points.rows
-            for point in np.argsort(-distances.mean, kind="stable")[:OUTLIERS_SHOWN].tolist():
+        for name, places in self.places.items():
+            distances, material = self.distances[name], self.materials[name]
+            farthest = np.argsort(-distances.mean, kind="stable")[:OUTLIERS_SHOWN]
+            for point, text in zip(farthest.tolist(), material.show(farthest), strict=True):
                 found.append(
                     {
                         "corpus": name,
-                        "row": int(rows[point]),
+                        **material.points.place(point),
                         "mean_distance": float(distances.mean[point]),
                         "mean_distance_half": float(distances.half[point]),
                         "tops": places.held.get(point, 0),
-                        "text": corpus.text(int(rows[point])),
+                        "text": text,
                     }
                 )
         return found
@@ -260,20 +265,24 @@ class Tables:
                 "accuracy": m.separability.accuracy if m.separability else float("nan"),
                 "monotonic_in_all": m.monotonic.shares[-1]["monotonic"],
                 "locality": float(np.mean([x.score for found in m.locality.values() for x in found])),
-                **{f"{r['kind']}_illusion_rate": r["illusion_rate"] for r in self.rates(m)},
-                **{f"{r['kind']}_pattern_share": r["pattern_share"] for r in self.rates(m)},
+                **{f"{r['kind']}_{c}": r[c] for c in ("illusion_rate", "pattern_share") for r in rates},
             }
             for share, m in {0.0: self.whole, **self.again}.items()
+            for rates in [self.rates(m)]
         ]
 
     def random_sets(self) -> list[Row]:
         """Random sets of sentences, as many as a set of top sentences has: what a blind study needs beside them."""
         found = []
         for number, (name, material) in enumerate(self.materials.items()):
-            corpus, rows = self.subject.corpus(name), material.points.rows
-            for i, members in enumerate(random_sets(len(rows), self.k, RANDOM_SETS_KEPT, RANDOM_SEED + number)):
-                chosen = rows[members].tolist()
-                found += [{"corpus": name, "set": i, "row": row, "text": corpus.text(row)} for row in chosen]
+            points = material.points
+            sets = random_sets(len(points), self.k, RANDOM_SETS_KEPT, RANDOM_SEED + number)
+            texts = _texts(material, sets)
+            found += [
+                {"corpus": name, "set": i, **points.place(point), "text": texts[point]}
+                for i, members in enumerate(sets.tolist())
+                for point in members
+            ]
         return found
 
     def corpora(self) -> list[Row]:
@@ -304,3 +313,9 @@ class Tables:
             {"direction": name, "purity": float(value)}
             for name, value in zip(self.directions.names, purity(scores), strict=True)
         ]
+
+
+def _texts(material: Material, points: Ints) -> dict[int, str]:
+    """The texts of some points, by point: many directions have the same ones, and showing takes time."""
+    different = np.unique(points)
+    return dict(zip(different.tolist(), material.show(different), strict=True))

@@ -6,7 +6,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import closing
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from theodolite.corpus import Corpus
 from theodolite.engine import Engine, LocalEngine
 from theodolite.errors import InputError
-from theodolite.instrument import Instrument, Observation, Pass, Passes, Progress, Subject
+from theodolite.instrument import Instrument, Observation, Pass, Passes, Progress, Silent, Subject
 from theodolite.running.plan import Plan, RunOptions, settle
 from theodolite.running.tally import Tally
 from theodolite.running.work import ShardWork, Task
@@ -23,16 +23,6 @@ from theodolite.store import RunFolder, Store
 if TYPE_CHECKING:
     from theodolite.encoder.encoder import Encoder
     from theodolite.reading import Reading
-
-
-class Silent:
-    """Progress that nobody watches."""
-
-    def step(self, title: str, total: int) -> AbstractContextManager[Any]:
-        return nullcontext()
-
-    def advance(self, texts: int) -> None:
-        pass
 
 
 def run(
@@ -58,7 +48,7 @@ def run(
     """
     check_corpora(corpora)
     for instrument in instruments:
-        reason = instrument.unfit(corpora)
+        reason = instrument.unfit(corpora) or instrument.unfit_encoder(encoder)
         if reason:
             raise InputError(f"{instrument.name}: {reason}")
     session = _Session(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -116,17 +116,37 @@ class ShardWork:
         seen = [p.start(corpus) if k is None else k for k, p in zip(ready.known, self._passes, strict=True)]
         asking = [(p, s) for p, s, k in zip(self._passes, seen, ready.known, strict=True) if k is None]
         assert ready.distinct is not None
-        if not asking:
-            return seen
-        for batch in self._batches(ready.task, *ready.distinct):
-            for _, observation in asking:
-                observation.update(batch)
+        self._show(ready.task, *ready.distinct, asking)
         if ready.repeated is not None:
-            for batch in self._batches(ready.task, *ready.repeated):
-                for asked, observation in asking:
-                    if not asked.needs.distinct:
-                        observation.update(batch)
+            self._show(ready.task, *ready.repeated, [(p, s) for p, s in asking if not p.needs.distinct])
         return seen
+
+    def _show(self, task: Task, rows: Ints, tokens: Tokens, asking: list[tuple[Pass, Observation]]) -> None:
+        """One going-over for all passes but those that ask for salience maps, which have one each."""
+        looking = [seen for asked, seen in asking if asked.needs.maps is None]
+        if looking:
+            for batch in self._batches(task, rows, tokens):
+                for observation in looking:
+                    observation.update(batch)
+        for asked, observation in asking:
+            if asked.needs.maps is not None:
+                for batch in self._maps(asked, task, rows, tokens):
+                    observation.update(batch)
+
+    def _maps(self, asked: Pass, task: Task, rows: Ints, tokens: Tokens) -> Iterator[Batch]:
+        from theodolite.encoder.classifier import Classifier
+
+        assert isinstance(self._encoder, Classifier)
+        assert asked.needs.maps is not None
+        targets = asked.targets(task.corpus)
+        return self._encoder.map_batches(
+            tokens,
+            asked.needs.maps,
+            targets=None if targets is None else targets[rows],
+            budget=self.plan.budget(task.number),
+            corpus=task.corpus.name,
+            rows=rows,
+        )
 
     def _batches(self, task: Task, rows: Ints, tokens: Tokens) -> Any:
         columns = self._column_values(task.corpus)

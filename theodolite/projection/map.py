@@ -8,10 +8,9 @@ Euclidean, between the vectors as they are.
 from __future__ import annotations
 
 import json
-import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,29 +18,18 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
-from theodolite.accumulate import HashSample, hash_of, nearest
-from theodolite.corpus.hashing import text_key
+from theodolite.accumulate import nearest
 from theodolite.errors import InputError
+from theodolite.projection.landmarks import Blocks, Floats, Ints, Progress, choose, extent, gather, tiles
+from theodolite.projection.methods import by_tsne, by_umap, principal
 
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
-Blocks = Callable[[], Iterable[NDArray[Any]]]
-Progress = Callable[[str, int, int], None]
 Method = Literal["umap", "tsne"]
 
 PLACING_NEIGHBOURS = 5
 _FORMAT = "theodolite map 1"
-# Rows at a time: what is made of them, rows × 10 candidates × d in float64, stays within tens of megabytes.
-_TILE = 512
 # With fewer landmarks than this no neighbourhood means anything, and the libraries fail in ways of their own.
 _FEWEST = 4
-# UMAP's spectral start asks for eigenvectors that a small graph may not have.
-_SPECTRAL = 16
-# Barnes-Hut t-SNE slows down with the dimension; its authors reduce to 50 too.
-_TSNE_DIMENSIONS = 50
-_TSNE_ALONE = 5000
 _STEPS = 50
 
 
@@ -77,9 +65,9 @@ class Map:
 
         The blocks are gone over twice, first for their shapes only. ``name`` is for messages.
         """
-        rows, _ = _extent(name, blocks_of)
+        rows, _ = extent(name, blocks_of)
         found = np.empty((rows, 2), np.float32)
-        for first, tile in _tiles(name, blocks_of, rows, self.landmarks.shape[1]):
+        for first, tile in tiles(name, blocks_of, rows, self.landmarks.shape[1]):
             found[first : first + len(tile)] = self._placed(tile)
             if progress:
                 progress("placing", first + len(tile), rows)
@@ -189,19 +177,19 @@ def fit_map(
         raise InputError(f"landmarks={landmarks}, neighbours={neighbours}: give 1 or more, and 2 or more")
     tell = progress or _silent
     names = sorted(blocks_by_corpus)
-    counts, chosen = _choose(names, blocks_by_corpus, landmarks, seed, tell)
-    vectors, corpus, row = _gather(names, blocks_by_corpus, counts, chosen, tell)
+    counts, chosen = choose(names, blocks_by_corpus, landmarks, seed, tell)
+    vectors, corpus, row = gather(names, blocks_by_corpus, counts, chosen, tell)
     # Copies of one text would be a cluster of their own: all of a point's neighbours are then itself.
     whole = np.dtype((np.void, vectors.dtype.itemsize * vectors.shape[1]))
     distinct = np.sort(np.unique(vectors.view(whole).ravel(), return_index=True)[1])
     vectors, corpus, row = vectors[distinct], corpus[distinct], row[distinct]
     if len(vectors) < _FEWEST or vectors.shape[1] < 2:
         tell("fitting", 0, 1)
-        made, places = "plain", _principal(vectors, 2)
+        made, places = "plain", principal(vectors, 2)
         tell("fitting", 1, 1)
     else:
         # The libraries' generators take 32 bits.
-        fit = _umap if method == "umap" else _tsne
+        fit = by_umap if method == "umap" else by_tsne
         made, places = str(method), fit(vectors, neighbours, seed % 2**32, tell)
     return Map(vectors, places, corpus, row, tuple(names), made, neighbours, seed)
 
@@ -215,160 +203,6 @@ def _median(places: Floats, weights: NDArray[np.float64]) -> Floats:
         pull = weights / np.maximum(apart, 1e-9 * apart.max(axis=1, keepdims=True) + 1e-30)
         found = np.einsum("tk,tkp->tp", pull / pull.sum(axis=1, keepdims=True), places)
     return np.asarray(found, np.float32)
-
-
-def _choose(
-    names: Sequence[str], blocks_by_corpus: Mapping[str, Blocks], landmarks: int, seed: int, tell: Progress
-) -> tuple[list[int], list[Ints]]:
-    """Rows of each corpus, and which of them are landmarks, ascending."""
-    counts: list[int] = []
-    samples: list[Ints] = []
-    widths: dict[str, int] = {}
-    tell("counting", 0, len(names))
-    for name in names:
-        rows, width = _extent(name, blocks_by_corpus[name])
-        sample, key = HashSample(landmarks, 1), text_key([name])
-        for first in range(0, rows, 2**20):
-            some = np.arange(first, min(first + 2**20, rows))
-            sample.update(hash_of(seed, key, some), some[:, None])
-        counts.append(rows)
-        samples.append(sample.result()[:, 0])
-        widths |= {name: width} if rows else {}
-        tell("counting", len(counts), len(names))
-    if not widths:
-        raise InputError("there is nothing to make a map of: no corpus has any rows")
-    if len(set(widths.values())) > 1:
-        sizes = ", ".join(f"{name}: {width}" for name, width in widths.items())
-        raise InputError(f"the corpora's vectors differ in size ({sizes}); embed all with the same encoder and layer")
-    shares = _shares(counts, landmarks)
-    return counts, [np.sort(sample[:share]) for sample, share in zip(samples, shares, strict=True)]
-
-
-def _shares(counts: Sequence[int], total: int) -> list[int]:
-    """``total`` shared out equally, nobody getting more than they have.
-
-    >>> _shares([100, 2, 50], 60)
-    [29, 2, 29]
-    """
-    shares = [0] * len(counts)
-    # The smallest first: what they leave goes to the others.
-    for done, i in enumerate(sorted(range(len(counts)), key=lambda i: counts[i])):
-        shares[i] = min(counts[i], total // (len(counts) - done))
-        total -= shares[i]
-    return shares
-
-
-def _gather(
-    names: Sequence[str],
-    blocks_by_corpus: Mapping[str, Blocks],
-    counts: Sequence[int],
-    chosen: Sequence[Ints],
-    tell: Progress,
-) -> tuple[Floats, Ints, Ints]:
-    """The landmarks' vectors (L, d), corpora (L,) and rows (L,). Every row is looked at: better now than later."""
-    taken: list[Floats] = []
-    total, width, before = sum(counts), None, 0
-    tell("reading", 0, total)
-    for name, count, rows in zip(names, counts, chosen, strict=True):
-        for first, tile in _tiles(name, blocks_by_corpus[name], count, width):
-            width = tile.shape[1]
-            begin, end = np.searchsorted(rows, [first, first + len(tile)])
-            taken.append(tile[rows[begin:end] - first])
-            tell("reading", before + first + len(tile), total)
-        before += count
-    corpus = np.repeat(np.arange(len(names)), [len(rows) for rows in chosen])
-    # −0 and 0 are the same number but not the same bytes, by which vectors are compared.
-    return np.concatenate(taken) + np.float32(0), corpus, np.concatenate(chosen)
-
-
-def _umap(vectors: Floats, neighbours: int, seed: int, tell: Progress) -> Floats:
-    import umap
-    from umap import layouts
-
-    # As UMAP would have it; but then the number is known.
-    epochs = 500 if len(vectors) <= 10_000 else 200
-    tell("fitting", 0, epochs)
-    # In a notebook tqdm draws a widget and writes nothing: then the epochs pass in silence.
-    widget = any("notebook" in kind.__module__ for kind in layouts.tqdm.__mro__)
-    fitter = umap.UMAP(
-        n_neighbors=min(neighbours, len(vectors) - 1),
-        n_epochs=epochs,
-        init="spectral" if len(vectors) >= _SPECTRAL else "pca",
-        random_state=seed,
-        n_jobs=1,  # A seed allows no more, and UMAP would warn of it.
-        tqdm_kwds={"file": _Epochs(tell), "bar_format": "{n_fmt}/{total_fmt}", "disable": widget},
-    )
-    places = np.asarray(fitter.fit_transform(vectors), np.float32)
-    tell("fitting", epochs, epochs)
-    return places
-
-
-class _Epochs:
-    """The file that UMAP's progress bar is drawn on; UMAP has no other way to say how far it is."""
-
-    def __init__(self, tell: Progress) -> None:
-        self._tell = tell
-
-    def write(self, text: str) -> None:
-        if (found := re.search(r"(\d+)/(\d+)", text)) and 0 < int(found[1]) < int(found[2]):
-            self._tell("fitting", int(found[1]), int(found[2]))
-
-    def flush(self) -> None:
-        """Nothing is held back."""
-
-
-def _tsne(vectors: Floats, neighbours: int, seed: int, tell: Progress) -> Floats:
-    from sklearn.manifold import TSNE
-
-    tell("fitting", 0, 1)
-    perplexity = min(2.0 * neighbours, (len(vectors) - 1) / 3)
-    reduced = _principal(vectors, min(_TSNE_DIMENSIONS, *vectors.shape))
-    # Two sums have but one order; those of more threads would be added as they come, and the map differ.
-    # Among few points the threads would mostly wait for each other.
-    with threadpool_limits(1 if len(vectors) < _TSNE_ALONE else 2, user_api="openmp"):
-        places = TSNE(perplexity=perplexity, random_state=seed).fit_transform(reduced)
-    tell("fitting", 1, 1)
-    return np.asarray(places, np.float32)
-
-
-def _principal(vectors: Floats, axes: int) -> Floats:
-    """Coordinates (n, axes) of vectors (n, d) along their principal axes; zeros for axes there are not."""
-    centred = vectors - vectors.mean(axis=0, dtype=np.float64)
-    directions = np.linalg.eigh(centred.T @ centred)[1][:, ::-1][:, :axes]
-    # An axis has no direction by itself: let its largest part be positive.
-    directions *= np.sign(directions[np.abs(directions).argmax(axis=0), np.arange(directions.shape[1])])
-    found = np.zeros((len(vectors), axes), np.float32)
-    found[:, : directions.shape[1]] = centred @ directions
-    return found
-
-
-def _extent(name: str, blocks_of: Blocks) -> tuple[int, int]:
-    """Rows and columns of the blocks, whose numbers are not looked at."""
-    rows, width = 0, 0
-    for block in blocks_of():
-        if block.ndim != 2 or not block.shape[1] or width not in (0, block.shape[1]):
-            raise InputError(f"{name}: vectors (n, {width or 'd'}) wanted, got {block.shape}")
-        rows, width = rows + len(block), block.shape[1]
-    return rows, width
-
-
-def _tiles(name: str, blocks_of: Blocks, rows: int, width: int | None) -> Iterator[tuple[int, Floats]]:
-    """First row and vectors (t, d) of one tile after another, which must come to ``rows`` rows in all."""
-    first = 0
-    for block in blocks_of():
-        if len(block) and width not in (None, block.shape[1]):
-            raise InputError(f"{name}: vectors of {block.shape[1]} numbers, the map has {width}; use the same encoder")
-        for start in range(0, len(block), _TILE):
-            tile = np.asarray(block[start : start + _TILE], np.float32)
-            finite = np.isfinite(tile).all(axis=1)
-            if not finite.all():
-                raise InputError(f"{name}: row {first + int(finite.argmin())} has NaN or infinity in its vector")
-            if first + len(tile) > rows:
-                raise InputError(f"{name}: there were {rows} rows at first and then more; let nothing write meanwhile")
-            yield first, tile
-            first += len(tile)
-    if first != rows:
-        raise InputError(f"{name}: there were {rows} rows at first and then {first}; let nothing write meanwhile")
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:

@@ -19,7 +19,7 @@ from scipy.optimize import minimize
 from sklearn.manifold import trustworthiness
 
 from theodolite.errors import InputError
-from theodolite.illusion.projection import Map, Method, fit_map
+from theodolite.projection import Map, Method, fit_map
 
 METHODS: tuple[Method, ...] = ("umap", "tsne")
 Blocks = Callable[[], Iterable[NDArray[Any]]]
