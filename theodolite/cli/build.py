@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -61,6 +61,7 @@ COMMON: dict[str, tuple[Any, Any]] = {
 }
 
 Job = Callable[..., None]
+Chosen = TypeVar("Chosen")
 
 
 def add_verb(app: typer.Typer, kind: type[Instrument], job: Job, *, models: bool) -> None:
@@ -71,23 +72,39 @@ def add_verb(app: typer.Typer, kind: type[Instrument], job: Job, *, models: bool
     """
 
     def verb(**given: Any) -> None:
-        chosen = given.pop("model")
-        own = {o.name: _value(o, given[o.name]) for o in options_of(kind)}
         common = {name: given[name] for name in COMMON}
-        job(kind(**own), chosen, **common)
+        job(chosen(kind, given), given["model"], **common)
 
+    parameters = [*model_and_options(kind, COMMON, models=models), *common_parameters(COMMON)]
+    app.command(kind.name, help=f"{kind.question}")(with_parameters(verb, parameters))
+
+
+def model_and_options(
+    kind: type[Any], common: Mapping[str, tuple[Any, Any]], *, models: bool = False
+) -> list[inspect.Parameter]:
+    """The model as an argument, and the options that a dataclass declares, but for the common ones."""
     argument = typer.Argument(help="The encoder: a folder, a hub name, or all-MiniLM-L6-v2 (bundled).", metavar="MODEL")
     model_type: Any = list[str] if models else str
-    parameters = [
-        inspect.Parameter("model", inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[model_type, argument])
-    ]
-    for declared in options_of(kind):
-        if declared.name not in COMMON:
-            parameters.append(_parameter(declared.name, _annotation(declared), declared.default))
-    parameters += [_parameter(name, annotation, default) for name, (annotation, default) in COMMON.items()]
+    model = inspect.Parameter("model", inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[model_type, argument])
+    own = [o for o in options_of(kind) if o.name not in common]
+    return [model, *(_parameter(o.name, _annotation(o), o.default) for o in own)]
+
+
+def common_parameters(common: Mapping[str, tuple[Any, Any]]) -> list[inspect.Parameter]:
+    """Options by name with (annotation, default)."""
+    return [_parameter(name, annotation, default) for name, (annotation, default) in common.items()]
+
+
+def with_parameters(verb: Callable[..., None], parameters: list[inspect.Parameter]) -> Callable[..., None]:
+    """The function of keywords as typer is to see it."""
     verb.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     verb.__annotations__ = {p.name: p.annotation for p in parameters}
-    app.command(kind.name, help=f"{kind.question}")(verb)
+    return verb
+
+
+def chosen(kind: type[Chosen], given: Mapping[str, Any]) -> Chosen:
+    """The dataclass that declares the options, with what was given of them."""
+    return kind(**{o.name: _value(o, given[o.name]) for o in options_of(kind)})
 
 
 def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:

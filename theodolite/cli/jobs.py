@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as jsonlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,8 +35,8 @@ def measure(instrument: Instrument, models: list[str], *, out: Path | None, json
 
     if len(models) > 1 and not hasattr(instrument.reading, "beside"):
         raise InputError(f"{instrument.name}: takes one model at a time, and {len(models)} were given")
-    corpora = _corpora(common, instrument.columns)
-    _check_out(out)
+    corpora = read_corpora(common, instrument.columns)
+    check_out(out)
     readings: list[Any] = []
     for model in models:
         encoder = _encoder(model, corpora, common)
@@ -49,8 +49,8 @@ def embed(instrument: Instrument, model: str, *, out: Path | None, json: bool, *
     """Embed corpora into the store."""
     from theodolite.running import run
 
-    corpora = _corpora(common, ())
-    _check_out(out)
+    corpora = read_corpora(common, ())
+    check_out(out)
     [reading] = run([instrument], _encoder(model, corpora, common), corpora, **_how(common))
     _hand_over(reading, out, json)
 
@@ -81,7 +81,7 @@ def survey(
         "max_length": max_length,
         "token_budget": token_budget,
     }
-    _survey(model, _corpora(common, ()), common, out, json, sys.argv[1:])
+    _survey(model, read_corpora(common, ()), common, out, json, sys.argv[1:])
 
 
 def demo(
@@ -93,11 +93,11 @@ def demo(
     from theodolite.demo import demo_corpora
 
     common = {"seed": 0, "store": store, "device": None, "max_length": None, "token_budget": None}
-    _survey(DEFAULT_MODEL, demo_corpora(_cache(store)), common, out, json, ["demo"])
+    _survey(DEFAULT_MODEL, demo_corpora(texts_folder(store)), common, out, json, ["demo"])
 
 
 def reproduce(
-    instrument: Annotated[str, typer.Argument(help="Which source: contextuality, illusion.")],
+    instrument: Annotated[str, typer.Argument(help="Which source: contextuality, illusion, salience.")],
     data: Annotated[Path, typer.Option("--data", metavar="DIR", help="The folder with the source's data sets.")],
     model: Annotated[
         list[str], typer.Option("--model", help="An encoder; repeatable. The bundled one by default.")
@@ -110,13 +110,13 @@ def reproduce(
     """Published beside measured, claim by claim."""
     from theodolite.registry import reproduction
 
-    _check_out(out)
+    check_out(out)
     repeat = reproduction(instrument)
     found = repeat(data, model or [DEFAULT_MODEL], limit=limit, store=Store(store), progress=TerminalProgress())
     if out is not None:
         found.save(out)
     if json:
-        _print_json(found.to_json())
+        print_json(found.to_json())
     else:
         show.claims(found)
 
@@ -127,31 +127,32 @@ def _survey(
     from theodolite.registry import INSTRUMENTS, instrument
     from theodolite.survey import Survey
 
-    _check_out(out)
+    check_out(out)
     kinds = [instrument(name) for name in INSTRUMENTS]
     asked = [kind(**{o.name: common["seed"] for o in options_of(kind) if o.name == "seed"}) for kind in kinds]
     encoder = _encoder(model, corpora, common)
     found = Survey.run(encoder, corpora, instruments=asked, command=["theodolite", *command], **_how(common))
     report = found.save(out)
     if json:
-        _print_json({**found.manifest, "readings": {n: r.to_json() for n, r in found.readings.items()}})
+        print_json({**found.manifest, "readings": {n: r.to_json() for n, r in found.readings.items()}})
     else:
         show.findings([f for r in found.readings.values() for f in r.findings], most=HEADLINES)
     sys.stderr.write(f"The report is in {report.resolve()}\n")
 
 
-def _corpora(common: dict[str, Any], columns: Sequence[str]) -> list[Corpus]:
+def read_corpora(common: Mapping[str, Any], columns: Sequence[str]) -> list[Corpus]:
+    """The corpora that --corpus names, with --limit, --sample and --seed."""
     if not common["corpus"]:
         raise InputError("no corpus: give at least one with --corpus NAME=FILE")
     how = {key: common[key] for key in ("limit", "sample", "seed")}
-    cache = _cache(common["store"])
+    cache = texts_folder(common["store"])
     corpora = [Corpus.parse(spec, **how, columns=columns, cache=cache) for spec in common["corpus"]]
     # Told before torch is loaded, which takes seconds; so is a wrong model.
     check_corpora(corpora)
     return corpora
 
 
-def _cache(store: str | None) -> str | None:
+def texts_folder(store: str | None) -> str | None:
     """Where texts are kept as read: in the store where that is a folder, else in the user's own."""
     return store if store and "://" not in store else None
 
@@ -176,7 +177,7 @@ def _how(common: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _check_out(out: Path | None) -> None:
+def check_out(out: Path | None) -> None:
     """Refuse a folder that cannot be written to before the work, not after it."""
     if out is None:
         return
@@ -193,12 +194,13 @@ def _hand_over(reading: Reading, out: Path | None, json: bool) -> None:
     if out is not None:
         reading.save(out)
     if json:
-        _print_json(reading.to_json())
+        print_json(reading.to_json())
     else:
         show.reading(reading)
     if out is not None:
         sys.stderr.write(f"The reading is in {out}\n")
 
 
-def _print_json(value: Any) -> None:
+def print_json(value: Any) -> None:
+    """One JSON object on standard output."""
     sys.stdout.write(jsonlib.dumps(value, ensure_ascii=False, allow_nan=False) + "\n")

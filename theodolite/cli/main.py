@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from theodolite.cli import jobs, store
+from theodolite.cli import jobs, plant, store, train
 from theodolite.cli.build import add_verb
 from theodolite.embed import Embed
 from theodolite.errors import InputError
@@ -50,6 +50,8 @@ add_verb(app, Embed, jobs.embed, models=False)
 app.command("survey", help="Run every instrument that fits the corpora: readings, figures, one report.")(jobs.survey)
 app.command("demo", help="A survey of the bundled model over the demo corpora.")(jobs.demo)
 app.command("reproduce", help="Repeat a source's experiment: published beside measured.")(jobs.reproduce)
+app.command("plant", help="Plant a shortcut in a labelled corpus, with the truth in a column.")(plant.plant)
+app.add_typer(train.app, name="train", help="Fine-tune an encoder.")
 app.add_typer(store.app, name="store", help="What is stored: list, remove, export.")
 
 

@@ -1,0 +1,69 @@
+"""`theodolite plant`: a labelled corpus with a shortcut whose truth is known."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from theodolite.cli import build
+from theodolite.cli.jobs import read_corpora
+from theodolite.encoder.resolve import DEFAULT_MODEL
+from theodolite.errors import InputError
+
+
+def plant(
+    corpus: build.CORPUS = [],  # noqa: B006
+    rule: Annotated[str, typer.Option("--rule", help="source, word, order, position or length.")] = "source",
+    marker: Annotated[
+        list[str], typer.Option("--marker", help="A word to plant; repeatable. Rare ones are chosen otherwise.")
+    ] = [],  # noqa: B006
+    model: Annotated[
+        str, typer.Option("--model", help="Whose vocabulary the markers are single items of.")
+    ] = DEFAULT_MODEL,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Where it goes: a csv, tsv, jsonl or parquet file.")
+    ] = None,
+    limit: build.LIMIT = None,
+    sample: build.SAMPLE = None,
+    seed: build.SEED = 0,
+    store: build.STORE = None,
+) -> None:
+    """Text, label and truth of every row, some of them changed by the rule."""
+    from theodolite.salience import planting
+
+    if out is None:
+        raise InputError("plant: say where it goes with --out FILE")
+    if rule not in planting.RULES:
+        raise InputError(f"--rule {rule}: not one of {', '.join(planting.RULES)}")
+    given = {"corpus": corpus, "limit": limit, "sample": sample, "seed": seed, "store": store}
+    corpora = read_corpora(given, ())
+    if len(corpora) > 1:
+        raise InputError(f"plant: takes one corpus, and {len(corpora)} were given")
+    texts = corpora[0]
+    planted = planting.plant(
+        texts.texts(),
+        texts.column("label").to_pylist(),
+        rule,
+        seed,
+        markers=marker or None,
+        single=_single(model),
+        texts_b=texts.texts_b(),
+    )
+    planting.write_planted(out, planted)
+    changed = sum(1 for truth in planted.truth if truth)
+    words = f" ({', '.join(planted.markers)})" if planted.markers else ""
+    sys.stderr.write(f"{changed:,} of {len(texts):,} texts were touched by the rule {rule}{words}; they are in {out}\n")
+
+
+def _single(model: str):  # type: ignore[no-untyped-def]
+    """Whether a word is one item of the model's vocabulary; its tokenizer is read, its weights are not."""
+    from theodolite.encoder.loading import load_tokenizer
+    from theodolite.encoder.resolve import resolve
+    from theodolite.encoder.tokens import Tokenizer
+
+    folder = resolve(model)
+    tokenizer = Tokenizer(load_tokenizer(folder), folder.name)
+    return lambda word: len(tokenizer([word]).ids) == 1

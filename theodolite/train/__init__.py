@@ -1,0 +1,1 @@
+"""Fine-tuning: a classifier, or a regression, from an encoder and a labelled corpus."""

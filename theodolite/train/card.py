@@ -1,0 +1,91 @@
+"""The model card of a trained classifier, from its record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from theodolite.train.batches import MOST_WINDOWS
+
+
+def card(record: Mapping[str, Any]) -> str:
+    """The record as a page of Markdown."""
+    scores, classes = record["scores"], record["classes"]
+    kind = "Classifier" if classes else "Regression"
+    parts = [
+        f"# {kind} trained from {record['model']['name']}",
+        _made(record),
+        "## Scores on the validation texts",
+        _scores(scores),
+        "The weights kept are those with the lowest loss on these same texts, so that the scores are a little better "
+        "than they would be on texts never seen.",
+        "## Evaluations",
+        _table(_columns(scores["history"]), scores["history"]),
+    ]
+    if classes:
+        parts += ["## Classes", _table(["name", "training", "validation", "weight"], classes)]
+    parts += ["## Long texts", _windows(record), "## Left out", _left_out(record)]
+    parts += ["## Options", _table(["option", "value"], [{"option": k, "value": v} for k, v in _options(record)])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _made(record: Mapping[str, Any]) -> str:
+    corpora = [("Training corpus", record["corpus"]), ("Validation corpus", record["validation"])]
+    lines = [f"- Model: {record['model']['name']}, sha256 `{record['model']['hash']}`"]
+    lines += [f"- {title}: {_one_line(c['name'])}, sha256 `{c['hash']}`" for title, c in corpora if c is not None]
+    if record["validation"] is None:
+        lines.append(f"- Validation: {record['options']['validation']:g} of the training corpus, held out")
+    elif record["shared_texts"]:
+        lines.append(f"- {record['shared_texts']} validation texts are in the training corpus too: the scores flatter")
+    return "\n".join(lines)
+
+
+def _scores(scores: Mapping[str, Any]) -> str:
+    texts = f"{scores['validation_texts']} texts, {scores['training_texts']} trained on"
+    between = "" if scores["low"] is None else f" (95% interval {scores['low']:.3f} to {scores['high']:.3f})"
+    if scores["accuracy"] is not None:
+        lines = [f"- accuracy {scores['accuracy']:.3f}{between}; always the largest class: {scores['baseline']:.3f}"]
+        lines.append(f"- macro F1 {scores['macro_f1']:.3f}")
+    else:
+        r = "undefined" if scores["pearson"] is None else f"{scores['pearson']:.3f}{between}"
+        lines = [f"- Pearson r {r}", f"- mean squared error {scores['mse']:.4g}; the mean: {scores['baseline']:.4g}"]
+    lines.append(f"- loss {scores['loss']:.4f}, at step {scores['best_step']} of {scores['steps']}; {texts}")
+    return "\n".join(lines)
+
+
+def _windows(record: Mapping[str, Any]) -> str:
+    limit, windowed = record["max_length"], record["windowed"]
+    return (
+        f"A text longer than {limit} tokens is cut into windows of {limit} that begin {limit // 2} apart, and its "
+        f"answer is the mean over them. {windowed['training']} training and {windowed['validation']} validation texts "
+        f"were. In training steps at most {MOST_WINDOWS} windows of a text took part, evenly spread; "
+        f"{windowed['thinned']} texts had more."
+    )
+
+
+def _left_out(record: Mapping[str, Any]) -> str:
+    found = [f"- {why}: {number}" for why, number in record["scores"]["left_out"].items() if number]
+    return "\n".join(found) or "Nothing."
+
+
+def _options(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return [*record["options"].items(), ("max_length", record["max_length"])]
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    lines = [columns, ["---"] * len(columns), *([_cell(row.get(c)) for c in columns] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else _one_line(str(value))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")

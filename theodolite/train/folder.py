@@ -1,0 +1,73 @@
+"""The folder that a training writes: one training a folder, known again by its key, whole or not there."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from theodolite.errors import InputError
+
+WORK = ".training"
+RECORD = "training.json"
+_PLAN = "plan.json"
+
+
+def finished_record(out: Path, key: str) -> dict[str, Any] | None:
+    """The record of a training that ended here, if it is this one; refuses a folder that holds anything else."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out}: a file; give a folder for the trained model")
+    if (out / RECORD).exists():
+        record = _read(out / RECORD)
+        if record.get("key") != key:
+            raise InputError(f"{out}: holds another training (other texts, model or options); give another folder")
+        shutil.rmtree(out / WORK, ignore_errors=True)
+        return record
+    if (out / WORK / _PLAN).exists():
+        if _read(out / WORK / _PLAN).get("key") != key:
+            raise InputError(
+                f"{out}: another training was begun here (other texts, model or options); go on with that one, or give "
+                "another folder"
+            )
+    elif out.exists() and any(path.name != WORK for path in out.iterdir()):
+        raise InputError(f"{out}: not empty; give a new folder for the trained model")
+    return None
+
+
+def begin(out: Path, key: str) -> Path:
+    """The folder for checkpoints, marked as this training's."""
+    work = out / WORK
+    work.mkdir(parents=True, exist_ok=True)
+    write_whole(work / _PLAN, json.dumps({"key": key}))
+    return work
+
+
+def finish(out: Path, model: Any, tokenizer: Any, card: str, record: Mapping[str, Any]) -> None:
+    """Put the model, its tokenizer and the card into the folder, then the record, then clear the checkpoints away."""
+    made = out / WORK / "finished"
+    shutil.rmtree(made, ignore_errors=True)
+    model.save_pretrained(made)
+    tokenizer.save_pretrained(made)
+    (made / "README.md").write_text(card, encoding="utf-8")
+    for path in made.iterdir():
+        os.replace(path, out / path.name)
+    write_whole(out / RECORD, json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    shutil.rmtree(out / WORK)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write under a temporary name and rename."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, path)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise InputError(f"{path}: cannot be read; remove the folder, or give another") from None
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,95 @@
+"""The model to be trained: an encoder's weights under a new head, some of them frozen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from theodolite.encoder.classifier import Classifier
+from theodolite.encoder.loading import load_tokenizer
+from theodolite.encoder.resolve import ModelFolder
+from theodolite.encoder.tokens import Tokenizer
+from theodolite.errors import InputError
+from theodolite.train.labels import Task
+
+
+def new_classifier(folder: ModelFolder, task: Task, max_length: int | None, seed: int) -> tuple[Classifier, Any]:
+    """A classifier whose head is new, made under the seed, and its tokenizer as transformers knows it."""
+    from transformers import AutoModelForSequenceClassification, set_seed
+
+    set_seed(seed)
+    names = task.names or ("value",)
+    try:
+        loaded, found = AutoModelForSequenceClassification.from_pretrained(
+            folder.path,
+            use_safetensors=True,
+            trust_remote_code=False,
+            dtype=torch.float32,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+            id2label=dict(enumerate(names)),
+            label2id={name: i for i, name in enumerate(names)},
+            problem_type="regression" if task.regression else "single_label_classification",
+        )
+        fast = load_tokenizer(folder)
+    except Exception as fault:  # transformers raises many classes for a folder that is not a model
+        reason = str(fault).strip().splitlines()[0][:160] if str(fault).strip() else type(fault).__name__
+        raise InputError(f"{folder.name}: cannot be trained as a classifier: {reason}") from fault
+    prefix = f"{loaded.base_model_prefix}."
+    missing = sorted(k for k in found["missing_keys"] if k.startswith(prefix) and "pooler" not in k.split("."))
+    if missing:
+        raise InputError(f"{folder.name}: {len(missing)} of its weights are not in the file, such as {missing[0]}")
+    _renew_head(loaded)
+    classifier = Classifier(folder, loaded, Tokenizer(fast, folder.name), max_length)
+    loaded.loaded_keys = frozenset(loaded.state_dict()) - frozenset(found["missing_keys"])
+    return classifier, fast
+
+
+def _renew_head(model: Any) -> None:
+    """The head of a folder that is a classifier already is not kept: its classes are others."""
+    spread = float(getattr(model.config, "initializer_range", 0.02))
+    for layer in head_layers(model):
+        torch.nn.init.normal_(layer.weight, std=spread)
+        if layer.bias is not None:
+            torch.nn.init.zeros_(layer.bias)
+
+
+def head_layers(model: Any) -> list[torch.nn.Linear]:
+    """The linear layers above the encoder, the one that gives the answer last."""
+    below = {id(m) for m in model.base_model.modules()}
+    return [m for m in model.modules() if isinstance(m, torch.nn.Linear) and id(m) not in below]
+
+
+def freeze(classifier: Classifier, what: str) -> None:
+    """Freeze nothing ('none'), the 'embeddings', these and the first N layers ('N'), or 'all' of the encoder.
+
+    Weights of the encoder that were not in the folder (a pooler) are as new as the head and stay free.
+    """
+    if what == "none":
+        return
+    base = classifier.model
+    if what == "all":
+        base.requires_grad_(False)
+        loaded = classifier._head.loaded_keys
+        for name, weight in classifier._head.named_parameters():
+            if name not in loaded:
+                weight.requires_grad_(True)
+        return
+    layers = 0 if what == "embeddings" else int(what)
+    if layers > classifier.layers:
+        raise InputError(f"--freeze {what}: {classifier.name} has {classifier.layers} layers")
+    words = base.get_input_embeddings()
+    embeddings = next(child for child in base.children() if any(m is words for m in child.modules()))
+    embeddings.requires_grad_(False)
+    if layers:
+        for block in classifier._blocks()[:layers]:
+            block.requires_grad_(False)
+
+
+def answer_in_units(model: Any, mean: float, deviation: float) -> None:
+    """Change the last layer so that a regression trained on standard scores answers in the labels' own units."""
+    last = head_layers(model)[-1]
+    with torch.no_grad():
+        last.weight.mul_(deviation)
+        last.bias.mul_(deviation).add_(mean)
