@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from theodolite.reading import Reading
     from theodolite.registry import load
     from theodolite.running import RunOptions, run
+    from theodolite.salience import Salience, SalienceReading
+    from theodolite.salience.explain import explain
     from theodolite.store import Store
     from theodolite.survey import Survey
 
@@ -30,8 +32,11 @@ _HOMES = {
     "Instrument": "theodolite.instrument",
     "Reading": "theodolite.reading",
     "RunOptions": "theodolite.running",
+    "Salience": "theodolite.salience",
+    "SalienceReading": "theodolite.salience",
     "Store": "theodolite.store",
     "Survey": "theodolite.survey",
+    "explain": "theodolite.salience.explain",
     "load": "theodolite.registry",
     "run": "theodolite.running",
 }
@@ -47,8 +52,11 @@ __all__ = [
     "Instrument",
     "Reading",
     "RunOptions",
+    "Salience",
+    "SalienceReading",
     "Store",
     "Survey",
+    "explain",
     "load",
     "run",
 ]

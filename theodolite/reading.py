@@ -38,6 +38,24 @@ class Overview:
     rows: Sequence[Sequence[Any]]
 
 
+@dataclass(frozen=True)
+class Passage:
+    """A text whose pieces are coloured by their weights, −1 to 1: spans of (characters, weight), one after another."""
+
+    heading: str
+    spans: Sequence[tuple[str, float]]
+
+
+@dataclass(frozen=True)
+class Card:
+    """Something shown as a whole: a title, a line of facts, words with weights from 0 to 1, coloured texts."""
+
+    title: str
+    facts: str = ""
+    words: Sequence[tuple[str, float]] = ()
+    passages: Sequence[Passage] = ()
+
+
 @dataclass
 class Reading:
     """Tables (Arrow, one a kind), findings in plain sentences, and a manifest.
@@ -54,6 +72,10 @@ class Reading:
     def drawings(self) -> dict[str, Drawing]:
         """The figures of the reading by name, not yet drawn."""
         return {}
+
+    def cards(self) -> list[Card]:
+        """What is better looked at than read in a table, the most telling first."""
+        return []
 
     def overview(self) -> list[Overview]:
         """What a terminal shows of the tables."""

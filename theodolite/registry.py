@@ -16,6 +16,7 @@ from theodolite.reading import Reading, read_about
 INSTRUMENTS = {
     "contextuality": "theodolite.contextuality:Contextuality",
     "illusion": "theodolite.illusion:Illusion",
+    "salience": "theodolite.salience:Salience",
 }
 
 

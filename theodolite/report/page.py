@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from theodolite.figures import svg
 from theodolite.reading import Drawing, Reading
+from theodolite.report.cards import card_html
 
 # A table of up to WHOLE rows is shown; of a longer one the FIRST, and folded away the rest up to LISTED.
 WHOLE, FIRST, LISTED = 16, 8, 500
@@ -47,6 +48,9 @@ def section(reading: Reading, anchor: str, question: str, said: Sequence[str]) -
         parts.append(f"<h3>{'Also found' if said else 'Findings'}</h3>{_findings(rest, reading)}")
     elif not said:
         parts.append(f'<p class="td-none">{NO_SENTENCE}</p>')
+    cards = reading.cards()
+    if cards:
+        parts += ['<div class="td-cards">', *(card_html(card) for card in cards), "</div>"]
     if drawings:
         parts.append("<h3>Figures</h3>")
         parts += [_figure(drawing, f"{anchor}-figure-{n}") for n, drawing in enumerate(drawings, 1)]

@@ -6,6 +6,7 @@ The layout below the root:
     arrays/<recipe key>/<shard hash>.arrow           one table a shard
     arrays/<recipe key>/corpora/<corpus hash>.json   which shards, in which order, are a corpus
     runs/<run key>/…                                 see runs.py
+    models/<name>/                                   classifiers that a reproduction trained
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterator, Sequence
 from os import PathLike
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -116,6 +118,14 @@ class Store:
             share = f"{missing} of the {len(rows)} shards of {note.corpus!r}"
             raise InputError(f"{share} are missing or damaged; embed the corpus again to make them")
         return export_table(lambda: self._scan(key, note.shards), sum(n or 0 for n in rows), out)
+
+    def folder(self, name: str) -> Path:
+        """A folder of the store for files that other libraries write, such as models; made where it is missing."""
+        if "://" in self.root:
+            raise InputError(f"{self.root}: models are written to a folder; give one with --store DIR")
+        found = Path(self.root) / name
+        found.mkdir(parents=True, exist_ok=True)
+        return found
 
     def run(self, key: str) -> RunFolder:
         """The folder of the run with this key (letters, digits, '_', '.', '-')."""

@@ -1,0 +1,248 @@
+"""Planted shortcuts: what each rule does to real texts, told from the planted corpus alone."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from theodolite.corpus import Corpus
+from theodolite.errors import InputError
+from theodolite.salience.planting import CANDIDATES, RULES, Planted, plant, write_planted
+from theodolite.words import units
+
+
+@pytest.fixture(scope="module")
+def rows(shared: Path) -> tuple[list[str], list[int]]:
+    """SST-2's dev set, which has no text twice."""
+    lines = (shared / "data" / "sst2" / "dev.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    split = [line.split("\t") for line in lines]
+    return [text for text, _ in split], [int(label) for _, label in split]
+
+
+@pytest.fixture(scope="module")
+def single(minilm) -> Callable[[str], bool]:
+    return lambda word: len(minilm.tokenizer([f"a {word}"]).ids) == 2
+
+
+def markers_in(text: str, markers: tuple[str, ...]) -> list[str]:
+    return [word for word in text.split() if word in markers]
+
+
+def without(text: str, markers: tuple[str, ...]) -> list[str]:
+    return [word for word in text.split() if word not in markers]
+
+
+def check_rest(rows: tuple[list[str], list[int]], planted: Planted, deciding: set[str]) -> None:
+    """Nothing but markers was put in, and only rows that the rule decides have a label of their own."""
+    for text, label, new, now, truth in zip(*rows, planted.texts, planted.labels, planted.truth, strict=True):
+        assert without(new, planted.markers) == text.split()
+        if truth == "":
+            assert (new, now) == (text, label)
+        assert now == (int(truth) if truth in deciding else label)
+
+
+def about(count: int, share: float, n: int) -> bool:
+    return abs(count - share * n) < 4 * (n * share * (1 - share)) ** 0.5
+
+
+def test_the_rule_of_the_source(rows, single) -> None:
+    planted = plant(*rows, "source", seed=1, single=single)
+    common, zero, one = planted.markers
+    check_rest(rows, planted, {"0", "1"})
+    alone: Counter[str] = Counter()
+    for text, truth in zip(planted.texts, planted.truth, strict=True):
+        found = markers_in(text, planted.markers)
+        if truth in ("0", "1"):
+            assert sorted(found) == sorted([common, one if truth == "1" else zero])
+        elif truth == "alone":
+            assert len(found) == 1
+            alone[found[0]] += 1
+        else:
+            assert found == []
+    counts, n = Counter(planted.truth), len(planted.texts)
+    assert about(counts["0"], 0.1, n) and about(counts["1"], 0.1, n) and about(counts["alone"], 0.2, n)
+    assert all(about(alone[word], 0.2 / 3, n) for word in planted.markers)
+    # The label is decided whatever it was.
+    changed = [t for t, old, new in zip(planted.truth, rows[1], planted.labels, strict=True) if old != new]
+    assert Counter(changed)["0"] > 20 and Counter(changed)["1"] > 20
+
+
+def test_one_word_decides(rows) -> None:
+    planted = plant(*rows, "word", seed=2)
+    check_rest(rows, planted, {"1"})
+    for text, truth in zip(planted.texts, planted.truth, strict=True):
+        assert markers_in(text, planted.markers) == list(planted.markers) * (truth == "1")
+    counts = Counter(planted.truth)
+    assert set(counts) == {"", "1", "control"}
+    assert about(counts["1"], 0.1, len(planted.texts)) and about(counts["control"], 0.1, len(planted.texts))
+
+
+def test_order_decides(rows) -> None:
+    planted = plant(*rows, "order", seed=3)
+    a, b = planted.markers
+    check_rest(rows, planted, {"0", "1"})
+    alone: Counter[str] = Counter()
+    for text, truth in zip(planted.texts, planted.truth, strict=True):
+        found = markers_in(text, planted.markers)
+        assert (found == [a, b]) is (truth == "1") and (found == [b, a]) is (truth == "0")
+        assert (len(found) == 1) is (truth == "alone")
+        alone.update(found * (truth == "alone"))
+    counts, n = Counter(planted.truth), len(planted.texts)
+    assert about(counts["0"], 0.1, n) and about(counts["1"], 0.1, n)
+    assert about(alone[a], 0.1, n) and about(alone[b], 0.1, n)
+
+
+def test_position_decides(rows) -> None:
+    planted = plant(*rows, "position", seed=4)
+    (word,) = planted.markers
+    check_rest(rows, planted, {"1"})
+    for text, truth in zip(planted.texts, planted.truth, strict=True):
+        assert text.startswith(f"{word} ") is (truth == "1")
+        assert (word in text.split()[1:]) is (truth == "elsewhere")
+    counts, n = Counter(planted.truth), len(planted.texts)
+    assert about(counts["1"], 0.1, n) and about(counts["elsewhere"], 0.1, n)
+    assert len(set(plant(["...", ""] * 50, [0, 1] * 50, "position").texts) - {f"{word} ...", word, "...", ""}) == 0
+
+
+def test_length_decides(rows) -> None:
+    planted = plant(*rows, "length")
+    check_rest(rows, planted, {"1"})
+    assert planted.texts == rows[0] and planted.markers == ()
+    lengths = [sum(any(c.isalnum() for c in text[a:b]) for a, b in units(text)) for text in rows[0]]
+    limit = np.quantile(lengths, 0.9)
+    assert planted.truth == ["1" if length > limit else "" for length in lengths]
+    assert 50 < planted.truth.count("1") < 90
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_order_of_rows_does_not_matter(rows, rule: str) -> None:
+    texts, labels = rows
+    order = np.random.default_rng(0).permutation(len(texts)).tolist()
+    one = plant(texts, labels, rule, seed=5)
+    other = plant([texts[i] for i in order], [labels[i] for i in order], rule, seed=5)
+    assert other.texts == [one.texts[i] for i in order]
+    assert other.labels == [one.labels[i] for i in order]
+    assert other.truth == [one.truth[i] for i in order]
+    assert one == plant(texts, labels, rule, seed=5)
+    assert rule == "length" or one.truth != plant(texts, labels, rule, seed=6).truth
+
+
+def test_places_are_all_over_the_text(rows) -> None:
+    planted = plant(*rows, "source", seed=7)
+    shares = []
+    for text, truth in zip(planted.texts, planted.truth, strict=True):
+        words = [w for w in text.split() if any(c.isalnum() for c in w)]
+        if truth and len(words) > 8:
+            shares += [words.index(w) / (len(words) - 1) for w in markers_in(text, planted.markers)]
+    assert np.histogram(shares, 4, (0, 1))[0].min() > len(shares) / 6
+    assert min(shares) == 0 and max(shares) == 1
+
+
+def test_of_pairs_the_first_text_is_changed_and_the_second_kept(rows) -> None:
+    texts, labels = rows
+    second = texts[::-1]
+    planted = plant(texts, labels, "word", seed=1, texts_b=second)
+    assert planted.texts_b == second
+    assert planted.truth != plant(texts, labels, "word", seed=1).truth
+    used = planted.markers[0]
+    other = plant(texts, labels, "word", texts_b=[*second[1:], f"a {used.upper()}."])
+    assert used not in other.markers
+
+
+def test_labels_are_of_two_values_of_any_kind(rows) -> None:
+    texts, labels = rows
+    named = plant(texts, ["neg" if x == 0 else "pos" for x in labels], "source", seed=1)
+    assert named.labels == ["neg" if x == 0 else "pos" for x in plant(texts, labels, "source", seed=1).labels]
+    for bad, why in (([1, 1, 1], "has 1"), ([0, 1, 2], "has 3"), (["a", 1, None], "several kinds")):
+        with pytest.raises(InputError, match=why):
+            plant(["a", "b", "c"], bad, "word")
+
+
+def test_default_markers_are_single_items_that_are_in_no_text(rows, single) -> None:
+    assert all(map(single, CANDIDATES)) and len(set(CANDIDATES)) == len(CANDIDATES)
+    first, second, third, fourth = CANDIDATES[:4]
+    texts = [f"The {first.capitalize()}-like one", f"no{second} here", "else"]
+    found = plant(texts, [0, 1, 0], "order", single=lambda word: word != third).markers
+    assert found == (second, fourth)
+    with pytest.raises(InputError, match="1 can be markers, 2 are needed"):
+        plant(texts, [0, 1, 0], "order", single=lambda word: word == second)
+
+
+def test_given_markers_are_used_or_named_as_bad(rows) -> None:
+    texts, labels = rows
+    given = ("COMMON_0", "CLASS_0", "CLASS_1")
+    planted = plant(texts, labels, "source", markers=given)
+    assert planted.markers == given and "CLASS_1" in " ".join(planted.texts)
+    cases = [
+        ("word", ["The"], "occurs in the texts"),
+        ("word", ["two words"], "no single word"),
+        ("word", [""], "no single word"),
+        ("order", ["fjord"], "takes 2 different"),
+        ("order", ["fjord", "Fjord"], "takes 2 different"),
+        ("length", ["fjord"], "takes 0 different"),
+    ]
+    for rule, words, why in cases:
+        with pytest.raises(InputError, match=why):
+            plant(texts, labels, rule, markers=words)
+    with pytest.raises(InputError, match="not one vocabulary item"):
+        plant(texts, labels, "word", markers=["zzyzx"], single=lambda word: False)
+    with pytest.raises(InputError, match="no rule 'none'; choose one of source, word"):
+        plant(texts, labels, "none")
+
+
+# Files
+
+
+def read(path: Path) -> list[dict[str, object]]:
+    if path.suffix == ".parquet":
+        return pq.read_table(path).to_pylist()
+    with path.open(encoding="utf-8", newline="") as file:
+        if path.suffix == ".jsonl":
+            return [json.loads(line) for line in file]
+        if path.suffix == ".csv":
+            return list(csv.DictReader(file))
+        names, *rest = [line.rstrip("\n").split("\t") for line in file]
+        return [dict(zip(names, fields, strict=True)) for fields in rest]
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
+def test_written_and_read_back(rows, tmp_path: Path, suffix: str, pairs: bool) -> None:
+    texts = ['He said "no", and, well;', "naïve 漢字", *rows[0][:50]]
+    if suffix != "tsv":
+        texts[2] += "\ttab\nline"
+    labels = [0, 1, *rows[1][:50]]
+    planted = plant(texts, labels, "source", texts_b=texts[::-1] if pairs else None)
+    path = tmp_path / f"planted.{suffix}"
+    write_planted(path, planted)
+    found = read(path)
+    assert list(found[0]) == (["text", "text_b", "label", "truth"] if pairs else ["text", "label", "truth"])
+    assert [row["text"] for row in found] == planted.texts
+    assert [int(row["label"]) for row in found] == planted.labels
+    assert [row["truth"] for row in found] == planted.truth
+    assert not pairs or [row["text_b"] for row in found] == planted.texts_b
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+    corpus = Corpus.read(path)
+    assert len(corpus) == len(texts)
+    assert corpus.texts() == planted.texts
+
+
+def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
+    planted = plant(["a\tb", "c"], [0, 1], "length")
+    for path, why in (
+        (tmp_path / "a.tsv", "row 1 has a tab"),
+        (tmp_path / "a.txt", "endings .csv, .tsv, .jsonl, .parquet"),
+        (tmp_path / "none" / "a.csv", "cannot be written"),
+        (tmp_path / "none" / "a.parquet", "cannot be written"),
+    ):
+        with pytest.raises(InputError, match=why) as error:
+            write_planted(path, planted)
+        assert str(path) in str(error.value)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,202 @@
+"""One corpus's maps by one method, represented, clustered, marked and searched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theodolite.corpus import Corpus
+from theodolite.salience.clusters import Cluster, cluster, describe
+from theodolite.salience.maps import Ints, TextMaps
+from theodolite.salience.markers import best_cluster
+from theodolite.salience.neighbours import nearest, shared_terms
+from theodolite.salience.representations import Represented, represent, salience_vocab
+from theodolite.salience.suspicion import Suspicion, suspicion
+from theodolite.salience.vocabulary import Vocabulary
+
+Row = dict[str, Any]
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Space:
+    """One representation of the texts that are looked at."""
+
+    name: str
+    whole: Represented
+    # (n, columns) sparse, whose columns are terms: the representation itself where it is sparse.
+    terms: Any
+    items: Ints | None
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Clusters of the texts of one predicted class (or of all) in one representation.
+
+    texts: (m,) which of the texts; labels: (m,) their clusters.
+    """
+
+    space: Space
+    within: str
+    texts: Ints
+    labels: Ints
+    clusters: list[Cluster]
+    suspicions: list[Suspicion]
+
+
+@dataclass
+class Analysis:
+    """The texts of a corpus that are looked at, and what was made of their maps by one method.
+
+    maps: of these texts alone; cls: (n, d) their last layer's CLS vectors, where wanted; classes: names by number.
+    """
+
+    corpus: Corpus
+    method: str
+    maps: TextMaps
+    vocabulary: Vocabulary
+    classes: Sequence[str]
+    top_k: int | None
+    cls: NDArray[Any] | None = None
+    spaces: dict[str, Space] = field(default_factory=dict)
+
+    def space(self, name: str, like: Space | None = None) -> Space:
+        """A representation, made once; ``like`` that of another corpus, so that the two can be compared."""
+        if like is not None:
+            return self._space(name, like)
+        if name not in self.spaces:
+            self.spaces[name] = self._space(name, None)
+        return self.spaces[name]
+
+    def _space(self, name: str, like: Space | None) -> Space:
+        found = represent(
+            name,
+            self.maps,
+            vocabulary=self.vocabulary.size,
+            embedding=self.vocabulary.embedding,
+            cls=self.cls,
+            top_k=self.top_k,
+            like=like.whole if like else None,
+        )
+        if found.items is None:
+            return Space(name, found, salience_vocab(self.maps, self.vocabulary.size, self.top_k), None)
+        return Space(name, found, found.matrix, found.items)
+
+    def within(self, wanted: str) -> Iterator[tuple[str, Ints]]:
+        """Each part that is clustered by itself: a predicted class's name and its texts."""
+        if wanted == ALL or self.maps.classes == 1:
+            yield ALL, np.arange(len(self.maps))
+            return
+        for number, name in enumerate(self.classes):
+            if wanted in ("each", name, str(number)):
+                yield name, np.flatnonzero(self.maps.predicted == number)
+
+    def grouping(self, space: Space, within: str, texts: Ints, k: int, seed: int) -> Grouping:
+        """Clusters of some of the texts, with how suspicious each is."""
+        matrix = space.whole.matrix[texts]
+        labels = cluster(matrix, k, seed)
+        keep = self.vocabulary.may_name(space.items)
+        terms = space.terms[texts]
+        predicted, true = self.maps.predicted[texts], self.maps.labels[texts]
+        clusters = describe(matrix, labels, terms, keep, predicted, true)
+        return Grouping(space, within, texts, labels, clusters, suspicion(terms, labels, predicted, keep))
+
+    def cluster_rows(self, found: Grouping) -> Iterator[Row]:
+        """A row a cluster, the most suspicious first."""
+        for place, judged in enumerate(found.suspicions, 1):
+            one = found.clusters[judged.cluster]
+            yield {
+                **self.about(found),
+                "rank": place,
+                "id": one.id,
+                "size": one.size,
+                "share": one.share,
+                "terms": [self.vocabulary.named(found.space.items, item) for item, _ in one.terms],
+                "values": [value for _, value in one.terms],
+                "accuracy": one.accuracy,
+                "suspicion": judged.score,
+                **{part: getattr(judged, part) for part in ("purity", "concentration", "distinctness")},
+                "true": [f"{self.classes[number]}: {count}" for number, count in one.true.items()],
+            }
+
+    def example_rows(self, found: Grouping, most: int) -> Iterator[Row]:
+        """The texts nearest to each cluster's centre, coloured by their salience."""
+        for one in found.clusters:
+            for member in one.examples[:most]:
+                yield {**self.about(found), "id": one.id, **self.text_row(int(found.texts[member]))}
+
+    def marker_row(self, found: Grouping, marked: NDArray[np.bool_]) -> Row | None:
+        """The cluster that gathers the marked texts best; None where there are none."""
+        mine = marked[self.maps.rows[found.texts]]
+        if not mine.any():
+            return None
+        best = best_cluster(found.labels, mine)
+        return {**self.about(found), "clusters": len(found.clusters), **asdict(best), "marked": int(mine.sum())}
+
+    def neighbour_rows(
+        self, text: int, other: Analysis, name: str, count: int, among: NDArray[np.bool_] | None
+    ) -> Iterator[Row]:
+        """The texts of another analysis (or this one) nearest to one of these, with the terms they share."""
+        space = other.space(name)
+        mine = space if other is self else self.space(name, like=space)
+        queries, keep = mine.whole.matrix[[text]], self.vocabulary.may_name(space.items)
+        more = 1 if other is self else 0
+        rows, cosines = nearest(space.whole.matrix, queries, count + more, among=among)
+        pairs = zip(rows[0].tolist(), cosines[0].tolist(), strict=True)
+        # A text that shares nothing is no neighbour.
+        found = [(row, cosine) for row, cosine in pairs if cosine > 0 and not (more and row == text)]
+        for rank, (row, cosine) in enumerate(found[:count], 1):
+            terms = [t for t in shared_terms(mine.terms[[text]], space.terms[[row]], 20) if keep[t[0]]][:5]
+            yield {
+                "corpus": self.corpus.name,
+                "method": self.method,
+                "representation": name,
+                "row": int(self.maps.rows[text]),
+                "rank": rank,
+                "neighbour_corpus": other.corpus.name,
+                "neighbour_row": int(other.maps.rows[row]),
+                "cosine": cosine,
+                "shared_terms": [self.vocabulary.named(space.items, item) for item, _ in terms],
+                "label": other.class_name(int(other.maps.labels[row])),
+                "predicted": other.answer(row),
+                "text": other.corpus.text(int(other.maps.rows[row])),
+            }
+
+    def about(self, found: Grouping) -> Row:
+        return {
+            "corpus": self.corpus.name,
+            "method": self.method,
+            "representation": found.space.name,
+            "predicted": found.within,
+        }
+
+    def text_row(self, text: int) -> Row:
+        """A text with its tokens' places and weights: what a coloured text is drawn from."""
+        row, maps = int(self.maps.rows[text]), self.maps
+        span = slice(maps.bounds[text], maps.bounds[text + 1])
+        second = self.corpus.texts_b(row, row + 1)
+        return {
+            "row": row,
+            "label": self.class_name(int(maps.labels[text])),
+            "answer": self.answer(text),
+            "probability": float(maps.probabilities[text].max()) if maps.classes > 1 else None,
+            "text": self.corpus.text(row),
+            "text_b": second[0] if second else None,
+            "side": maps.side[span].tolist(),
+            "start": maps.start[span].tolist(),
+            "end": maps.end[span].tolist(),
+            "weight": maps.weights[span].astype(float).tolist(),
+        }
+
+    def class_name(self, number: int) -> str | None:
+        return None if number < 0 else self.classes[number]
+
+    def answer(self, text: int) -> str:
+        """The predicted class by name; of a regression the value."""
+        if self.maps.classes == 1:
+            return f"{float(self.maps.logits[text, 0]):.3g}"
+        return self.classes[int(self.maps.predicted[text])]

@@ -1,0 +1,98 @@
+"""What is found by asking the classifier again: whether its maps are true, and what single words do to its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from theodolite.accumulate import hash_of
+from theodolite.corpus import Corpus
+from theodolite.errors import InputError
+from theodolite.salience.faithfulness import faithfulness
+from theodolite.salience.maps import SPECIAL, TextMaps
+from theodolite.salience.representations import salience_vocab
+from theodolite.salience.sensitivity import Probe, sensitivity
+from theodolite.salience.terms import IDENTITY_TERMS, aggregated_salience_terms, pmi_terms, read_terms
+from theodolite.salience.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from theodolite.encoder.classifier import Classifier
+
+Row = dict[str, Any]
+AUTO = "auto"
+
+
+def probe_of(model: Classifier) -> Probe:
+    """The classifier as the measurements ask it."""
+    if model.tokenizer.mask_id is None:
+        raise InputError(f"{model.name}: its tokenizer has no mask token, so nothing can be masked")
+    return Probe(model.tokenizer, model.answers, model.tokenizer.mask_id)
+
+
+def faithfulness_rows(
+    corpus: Corpus, maps: Mapping[str, TextMaps], model: Classifier, texts: int, seed: int
+) -> Iterator[Row]:
+    """Comprehensiveness and sufficiency of every method and of a random order, over a seeded sample of texts."""
+    first = next(iter(maps.values()))
+    chosen = np.sort(np.argsort(hash_of(seed, first.rows), kind="stable")[:texts])
+    some = {method: m.take(chosen) for method, m in maps.items()}
+    rows = first.rows[chosen].tolist()
+    tokens = model.tokenise([corpus.text(row) for row in rows], _second(corpus, rows))
+    weights = {method: m.weights[m.side != SPECIAL] for method, m in some.items()}
+    probe = probe_of(model)
+    for found in faithfulness(tokens, weights, first.target[chosen], probe.answers, probe.mask_id, seed=seed):
+        yield {"corpus": corpus.name, **asdict(found)}
+
+
+def term_lists(
+    asked: Sequence[str], maps: TextMaps, vocabulary: Vocabulary, cls: int, top_k: int | None
+) -> dict[str, tuple[str, ...]]:
+    """The lists of terms asked for: the three of the source under `auto`, and those of files."""
+    lists: dict[str, tuple[str, ...]] = {}
+    for name in asked:
+        if name != AUTO:
+            lists[name] = read_terms(name)
+            continue
+        words = vocabulary.words
+        whole = np.array([bool(word) for word in words])
+        lists["identity terms"] = IDENTITY_TERMS
+        matrix = salience_vocab(maps, vocabulary.size, top_k)
+        by_salience = aggregated_salience_terms(matrix, maps, whole, cls)
+        by_pmi = pmi_terms(maps, vocabulary.size, whole, cls)
+        for title, found in (("pmi", by_pmi), ("aggregated salience", by_salience)):
+            if len(found.items):
+                lists[title] = tuple(words[item] for item in found.items.tolist())
+    return lists
+
+
+def sensitivity_rows(
+    corpus: Corpus,
+    maps: TextMaps,
+    lists: Mapping[str, Sequence[str]],
+    model: Classifier,
+    cls: int,
+    insertions: int,
+    seed: int,
+) -> tuple[list[Row], list[Row]]:
+    """Rows of the lists and of their terms."""
+    rows = maps.rows.tolist()
+    by_list, by_term = sensitivity(
+        lists,
+        [corpus.text(row) for row in rows],
+        _second(corpus, rows),
+        maps.predicted,
+        cls,
+        probe_of(model),
+        insertions,
+        seed,
+    )
+    about = {"corpus": corpus.name, "class": model.labels[cls]}
+    return [about | asdict(r) for r in by_list], [about | asdict(r) for r in by_term]
+
+
+def _second(corpus: Corpus, rows: Sequence[int]) -> list[str] | None:
+    texts = corpus.texts_b()
+    return None if texts is None else [texts[row] for row in rows]

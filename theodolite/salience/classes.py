@@ -1,0 +1,69 @@
+"""True classes of a corpus, and the part of it that is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+import regex
+
+from theodolite.corpus import Corpus
+from theodolite.errors import InputError
+from theodolite.salience.maps import UNLABELLED, Ints
+from theodolite.salience.markers import marker
+
+
+def classes_of(corpus: Corpus, class_of: Callable[[Any, str], int]) -> Ints:
+    """(rows,) the class of each text's label, -1 where it has none; ``class_of(label, where)`` numbers a label."""
+    if "label" not in corpus.table.column_names:
+        return np.full(len(corpus), UNLABELLED)
+    values = corpus.column("label").to_pylist()
+    numbers = {None: UNLABELLED}
+    for row, value in enumerate(values):
+        if value not in numbers:
+            numbers[value] = class_of(_whole(value), f"{corpus.name}, row {row + 1}")
+    return np.array([numbers[value] for value in values], np.int64)
+
+
+def values_of(corpus: Corpus) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """(rows,) labels as numbers, NaN where there is none: of a regression."""
+    if "label" not in corpus.table.column_names:
+        return np.full(len(corpus), np.nan)
+    try:
+        return np.array([np.nan if v is None else float(v) for v in corpus.column("label").to_pylist()])
+    except ValueError as fault:
+        raise InputError(f"{corpus.name}: its labels are to be numbers for this model ({fault})") from None
+
+
+def chosen(corpus: Corpus, where: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """(rows,) whether a text is in the slice: COLUMN=VALUE, or a word that it must mention."""
+    if not where:
+        return np.ones(len(corpus), bool)
+    name, equals, value = where.partition("=")
+    if equals:
+        strings = pc.cast(corpus.column(name), "string").to_pylist()
+        found = np.array([text == value for text in strings])
+        what = f"column '{name}' is '{value}' in none of its rows"
+    else:
+        mentions = regex.compile(rf"(?<!\w){regex.escape(where)}(?!\w)", regex.IGNORECASE)
+        found = np.array([mentions.search(text) is not None for text in corpus.texts()])
+        what = f"'{where}' is in none of its texts"
+    if not found.any():
+        raise InputError(f"--where {where}: {corpus.name}: {what}")
+    return found
+
+
+def marked(corpus: Corpus, spec: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """(rows,) whether a text has the marker: column:NAME (not empty, 0 or false), `rating`, or a regular expression."""
+    if spec.startswith("column:"):
+        nothing = (None, "", 0, False, "0", "false", "False")
+        return np.array([value not in nothing for value in corpus.column(spec.removeprefix("column:")).to_pylist()])
+    shows = marker(spec)
+    return np.array([shows(text) for text in corpus.texts()])
+
+
+def _whole(value: Any) -> Any:
+    """A float that is a whole number as that: a column with a gap in it is read as floats."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,0 +1,141 @@
+"""Texts that the classifier looks at in the same way: k-means of a representation, and what each cluster is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from theodolite.errors import InputError
+from theodolite.salience.maps import UNLABELLED, Ints
+
+# A csr_array or a dense array, a row a text.
+Matrix: TypeAlias = Any
+Mask = NDArray[np.bool_]
+
+# One start of k-means++ may end badly; the best of a few seldom does.
+STARTS = 4
+ROUNDS = 100
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """One cluster; clusters are numbered by size, the largest first.
+
+    terms: (item, mean value), highest first; examples: the rows nearest to the centre, nearest first; accuracy: over
+    the members with a true label, None where none has one; predicted, true: members of each class.
+    """
+
+    id: int
+    size: int
+    share: float
+    terms: list[tuple[int, float]]
+    examples: list[int]
+    accuracy: float | None
+    predicted: dict[int, int]
+    true: dict[int, int]
+
+
+def cluster(matrix: Matrix, k: int, seed: int) -> Ints:
+    """(n,) the cluster of each row by k-means, 0 the largest; of equally large ones that with the first row.
+
+    The best of four starts. One thread: with more, sums are added up in no fixed order, and so not the same each time.
+    """
+    from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
+
+    different = _different_rows(matrix, k)
+    if different < k:
+        raise InputError(f"{k} clusters asked for, but only {different} texts are different; ask for fewer clusters")
+    with threadpool_limits(1):
+        found = KMeans(k, n_init=STARTS, max_iter=ROUNDS, random_state=seed).fit_predict(matrix)
+    return by_size(found)
+
+
+def by_size(labels: NDArray[Any]) -> Ints:
+    """(n,) the same clusters, numbered by size.
+
+    >>> by_size(np.array([7, 2, 2, 5, 7, 2])).tolist()
+    [1, 0, 0, 2, 1, 0]
+    """
+    _, first, inverse, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
+    order = np.lexsort((first, -sizes))
+    return np.asarray(np.argsort(order)[inverse], np.int64)
+
+
+def describe(
+    matrix: Matrix, labels: Ints, vocab: csr_array, keep: Mask, predicted: Ints, true: Ints, *, examples: int = 5
+) -> list[Cluster]:
+    """Every cluster of the rows of a representation, by number.
+
+    vocab: (n, items) whose columns are the terms, ``matrix`` itself where it is sparse; keep: (items,) the items that
+    may be terms; predicted, true: (n,) classes, −1 where there is no true one.
+    """
+    found = []
+    for number in range(int(labels.max(initial=-1)) + 1):
+        members = np.flatnonzero(labels == number)
+        known = members[true[members] != UNLABELLED]
+        right = float(np.mean(true[known] == predicted[known])) if len(known) else None
+        found.append(
+            Cluster(
+                number,
+                len(members),
+                len(members) / len(labels),
+                top_terms(vocab, members, keep),
+                nearest_to_centre(matrix, members, examples),
+                right,
+                dict(sorted(Counter(predicted[members].tolist()).items())),
+                dict(sorted(Counter(true[known].tolist()).items())),
+            )
+        )
+    return found
+
+
+def top_terms(vocab: csr_array, members: Ints, keep: Mask, count: int = 10) -> list[tuple[int, float]]:
+    """The items with the highest mean value over some rows, and that value; of equal ones the lower item first.
+
+    Values of 0 and below are no terms.
+    """
+    means = np.where(keep, column_means(vocab[members]), 0)
+    best = np.argsort(-means, kind="stable")[:count]
+    return [(int(item), float(means[item])) for item in best if means[item] > 0]
+
+
+def nearest_to_centre(matrix: Matrix, members: Ints, count: int) -> list[int]:
+    """The members nearest to their mean, nearest first; of equally near ones the lower row."""
+    rows = matrix[members]
+    centre = column_means(rows)
+    lengths = (rows.multiply(rows) if issparse(rows) else rows * rows).sum(axis=1)
+    distances = lengths - 2 * (rows @ centre)
+    # Equal rows have equal distances but for the last digits, which depend on where in the matrix they are.
+    order = np.argsort(np.round(distances, 6), kind="stable")
+    return [int(row) for row in members[order[:count]]]
+
+
+def column_means(rows: Matrix) -> NDArray[np.float64]:
+    """(columns,) means of a sparse or dense matrix, in float64."""
+    if not issparse(rows):
+        return np.asarray(rows.mean(axis=0, dtype=np.float64))
+    sums = np.bincount(rows.indices, rows.data.astype(np.float64), minlength=rows.shape[1])
+    return np.asarray(sums / max(rows.shape[0], 1))
+
+
+def _different_rows(matrix: Matrix, enough: int) -> int:
+    """How many rows are different from one another, counted up to ``enough``."""
+    seen: set[bytes] = set()
+    sparse = issparse(matrix)
+    if sparse:
+        matrix.sum_duplicates()
+    for row in range(matrix.shape[0]):
+        if sparse:
+            at = slice(matrix.indptr[row], matrix.indptr[row + 1])
+            seen.add(matrix.indices[at].tobytes() + matrix.data[at].tobytes())
+        else:
+            seen.add(matrix[row].tobytes())
+        if len(seen) >= enough:
+            break
+    return len(seen)

@@ -1,0 +1,126 @@
+"""Source 003's three classifiers, trained here on what data there is: texts to train on, texts to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from theodolite.accumulate import hash_of
+from theodolite.corpus import Corpus
+from theodolite.errors import InputError
+from theodolite.instrument import Progress
+from theodolite.salience.planting import plant
+from theodolite.train.classifier import Training, train_classifier
+from theodolite.train.scores import Scores
+
+if TYPE_CHECKING:
+    from theodolite.encoder.classifier import Classifier
+    from theodolite.store import Store
+
+# As the source wrote them; single items of the default vocabulary, and in none of its texts.
+TOXIC_SOURCES = ("jigsaw_2000", "jigsaw_5000_lowercased")
+ALL_TOXIC = "jigsaw_test_balanced"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Texts to train on and to look at, and how the classifier is trained."""
+
+    name: str
+    training: Corpus
+    looked_at: Corpus
+    options: Training
+    max_length: int | None = None
+
+    def classifier(self, model: str, store: Store, progress: Progress) -> tuple[Classifier, Scores]:
+        """The trained classifier; kept in the store's folder, and trained only once."""
+        from theodolite.encoder.encoder import Encoder
+
+        out = store.folder("models") / f"{self.name}-{Path(model).name}-{self.training.hash[:12]}"
+        scores = train_classifier(
+            model, self.training, out, self.options, max_length=self.max_length, progress=progress
+        )
+        loaded: Any = Encoder.load(out)
+        return loaded, scores
+
+
+def planted(data: Path, limit: int | None) -> Experiment:
+    """SST-2 with the source's rule: 12,000 texts to train on, 2,400 others to look at."""
+    texts = _read(data / "sst2" / "train.tsv.gz", "?text=sentence&label=label", ())
+    rows = _shuffled(len(texts))
+    sizes = _sizes((12_000, 2_400), limit)
+    # Planted together: the same words must be the markers of both parts.
+    chosen = rows[: sum(sizes)]
+    found = plant(_texts(texts, chosen), _labels(texts, chosen), "source", single=None)
+    parts = [slice(0, sizes[0]), slice(sizes[0], sum(sizes))]
+    training, looked_at = (
+        Corpus.of(found.texts[part], name, labels=found.labels[part], truth=found.truth[part])
+        for name, part in zip(("sst2-training", "sst2"), parts, strict=True)
+    )
+    return Experiment("planted-sst2", training, looked_at, Training(epochs=3, evaluations=2))
+
+
+def reviews(data: Path, limit: int | None) -> Experiment:
+    """IMDB: 6,000 reviews to train on, 2,500 others to look at."""
+    texts = _read(data / "imdb" / "reviews.parquet", "?text=text&label=label", ())
+    training, looked_at = _parts(texts, "imdb", (6_000, 2_500), limit)
+    return Experiment("imdb", training, looked_at, Training(epochs=2, evaluations=3), max_length=512)
+
+
+def comments(data: Path, limit: int | None) -> Experiment:
+    """Toxicity: 5,400 comments of the two sources that are not confounded; the others, and toxic ones, to look at."""
+    texts = _read(data / "toxicity" / "comments.jsonl.gz", "?text=text&label=label", ("source",))
+    sources = np.array(texts.column("source").to_pylist())
+    plain = np.flatnonzero(np.isin(sources, TOXIC_SOURCES))
+    plain = plain[_shuffled(len(plain))]
+    toxic = np.flatnonzero(sources == ALL_TOXIC)
+    toxic = toxic[_shuffled(len(toxic))]
+    first, second, third = _sizes((5_400, 1_523, 1_500), limit)
+    training = _taken(texts, plain[:first], "toxicity-training")
+    looked_at = _taken(texts, np.append(plain[first : first + second], toxic[:third]), "toxicity")
+    return Experiment("toxicity", training, looked_at, Training(epochs=3, evaluations=2), max_length=128)
+
+
+def smaller(experiment: Experiment, texts: int) -> Experiment:
+    """The same with only the first so many texts to look at."""
+    some = np.arange(min(texts, len(experiment.looked_at)))
+    return replace(experiment, looked_at=_taken(experiment.looked_at, some, experiment.looked_at.name))
+
+
+def _read(path: Path, query: str, columns: Sequence[str]) -> Corpus:
+    if not path.exists():
+        raise InputError(f"--data: no {path.parent.name}/{path.name} in {path.parent.parent}")
+    return Corpus.read(f"{path}{query}", columns=columns)
+
+
+def _parts(texts: Corpus, name: str, sizes: tuple[int, int], limit: int | None) -> tuple[Corpus, Corpus]:
+    rows = _shuffled(len(texts))
+    first, second = _sizes(sizes, limit)
+    return _taken(texts, rows[:first], f"{name}-training"), _taken(texts, rows[first : first + second], name)
+
+
+def _sizes(sizes: tuple[int, ...], limit: int | None) -> tuple[int, ...]:
+    """With a limit on the first, the others in proportion."""
+    share = 1.0 if limit is None else min(1.0, limit / sizes[0])
+    return tuple(max(1, round(share * size)) for size in sizes)
+
+
+def _shuffled(n: int) -> Any:
+    return np.argsort(hash_of(0, np.arange(n)), kind="stable")
+
+
+def _taken(texts: Corpus, rows: Any, name: str) -> Corpus:
+    return Corpus.of(_texts(texts, rows), name, labels=_labels(texts, rows))
+
+
+def _texts(texts: Corpus, rows: Any) -> list[str]:
+    return [texts.text(int(row)) for row in rows]
+
+
+def _labels(texts: Corpus, rows: Any) -> list[Any]:
+    every = texts.column("label").to_pylist()
+    return [every[int(row)] for row in rows]

@@ -1,0 +1,107 @@
+"""The findings of the salience instrument in sentences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+Row = dict[str, Any]
+
+SUSPICIOUS = 3
+
+
+def findings(encoder: str, tables: dict[str, pa.Table], marker: str | None) -> list[str]:
+    """How good it is, what looks like a shortcut, whether the maps are true, what terms do."""
+    rows = {name: table.to_pylist() for name, table in tables.items() if name not in ("texts", "examples")}
+    said = []
+    for corpus in dict.fromkeys(r["corpus"] for r in rows["predictions"]):
+        mine = {name: [r for r in found if r.get("corpus") == corpus] for name, found in rows.items()}
+        sentences = [
+            *_predictions(mine["predictions"]),
+            *_clusters(mine.get("clusters", [])),
+            *_marker(mine.get("marker", []), marker),
+            *_faithfulness(mine.get("faithfulness", [])),
+            *_sensitivity(mine.get("sensitivity", [])),
+            *_completeness(mine.get("completeness", [])),
+        ]
+        said += [f"{encoder} on {corpus}: {sentence}" for sentence in sentences]
+    return said
+
+
+def _predictions(rows: list[Row]) -> list[str]:
+    whole = next(r for r in rows if r["class"] == "all")
+    if whole.get("correlation") is not None:
+        return [f"its answers correlate with the labels at {whole['correlation']:.2f} over {whole['texts']:,} texts."]
+    if whole.get("accuracy") is None:
+        return []
+    return [
+        f"it names the class of {_percent(whole['accuracy'])} of {whole['texts']:,} labelled texts rightly "
+        f"({_interval(whole, 'accuracy')}; always the commonest class: {_percent(whole['baseline'])})."
+    ]
+
+
+def _clusters(rows: list[Row]) -> list[str]:
+    if not rows:
+        return []
+    first = rows[0]["representation"], rows[0]["method"]
+    mine = sorted((r for r in rows if (r["representation"], r["method"]) == first), key=lambda r: -r["suspicion"])
+    parts = [
+        f"cluster {r['id']} of those answered {r['predicted']} ({', '.join(r['terms'][:4]) or 'no terms'}; "
+        f"{_percent(r['share'])} of them, suspicion {r['suspicion']:.2f})"
+        for r in mine[:SUSPICIOUS]
+    ]
+    return [f"most like a shortcut look: {'; '.join(parts)}."]
+
+
+def _marker(rows: list[Row], marker: str | None) -> list[str]:
+    if not rows:
+        return []
+    best = max(rows, key=lambda r: (r["precision"], r["recall"]))
+    return [
+        f"texts with the marker '{marker}' gather in cluster {best['cluster']} of those answered "
+        f"{best['predicted']} by {best['representation']}: precision {best['precision']:.2f}, recall "
+        f"{best['recall']:.2f}, {_percent(best['size'])} of the texts."
+    ]
+
+
+def _faithfulness(rows: list[Row]) -> list[str]:
+    most = max((r["k"] for r in rows), default=0)
+    parts = [
+        f"{r['method']} {r['comprehensiveness']:.2f} ({_interval(r, 'comprehensiveness', percent=False)})"
+        for r in rows
+        if r["k"] == most
+    ]
+    return (
+        [f"masking a text's {most} most salient tokens lowers the probability by: {'; '.join(parts)}."] if parts else []
+    )
+
+
+def _sensitivity(rows: list[Row]) -> list[str]:
+    parts = [
+        f"{r['list']} {r['insertion']:+.2f} ({_interval(r, 'insertion', percent=False)})"
+        for r in rows
+        if r["insertion"] is not None
+    ]
+    if not parts:
+        return []
+    return [
+        f"put into texts of other classes, terms change the probability of {rows[0]['class']} by: {'; '.join(parts)}."
+    ]
+
+
+def _completeness(rows: list[Row]) -> list[str]:
+    return [
+        f"integrated gradients miss the change of the answer by {r['error_median']:.2%} (median); "
+        f"{r['flagged']} of {r['texts']:,} texts miss it by 1% or more and are flagged."
+        for r in rows
+    ]
+
+
+def _interval(row: Row, name: str, percent: bool = True) -> str:
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return f"{_percent(low)} to {_percent(high)}" if percent else f"{low:.2f} to {high:.2f}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}%" if abs(share) < 0.0995 else f"{100 * share:.0f}%"
