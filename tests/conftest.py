@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -38,3 +40,29 @@ def xtremedistil(shared: Path):
     from theodolite import Encoder
 
     return Encoder.load(shared / "models" / "xtremedistil-l6-h256")
+
+
+@pytest.fixture(scope="session")
+def sst2(shared: Path):
+    """300 labelled texts of SST-2 that the classifier was not trained on."""
+    from theodolite import Corpus
+
+    return _sst2(shared, Corpus, 1000, 1300)
+
+
+@pytest.fixture(scope="session")
+def classifier(shared: Path, tmp_path_factory: pytest.TempPathFactory):
+    """The default model fine-tuned on 600 texts of SST-2: small, but a real classifier."""
+    from theodolite import Corpus, Encoder
+    from theodolite.train.classifier import Training, train_classifier
+
+    out = tmp_path_factory.mktemp("classifier") / "sst2"
+    training = Training(epochs=1, learning_rate=3e-4, batch_size=16, evaluations=1)
+    train_classifier("all-MiniLM-L6-v2", _sst2(shared, Corpus, 0, 600), out, training)
+    return Encoder.load(out)
+
+
+def _sst2(shared: Path, corpus, start: int, stop: int):
+    with gzip.open(shared / "data" / "sst2" / "train.tsv.gz", "rt", encoding="utf-8") as file:
+        lines = [line.rstrip("\n").rsplit("\t", 1) for line in islice(file, start + 1, stop + 1)]
+    return corpus.of([text for text, _ in lines], "sst2", labels=[int(label) for _, label in lines])

@@ -115,6 +115,13 @@ def legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -> Non
     figure.legend(handles, labels, loc="outside lower center", ncols=min(max(1, columns), len(labels)))
 
 
+def dot(colour: str) -> Any:
+    """A legend's mark for points of a colour, large enough to be seen whatever the points' own size."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], marker="o", linestyle="", color=colour)
+
+
 def svg(figure: Figure) -> str:
     """The figure as SVG text, without the XML heading, to stand in a page."""
     import io

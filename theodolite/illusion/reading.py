@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pyarrow.compute as pc
 
-from theodolite.figures import COLOURS, curve, legend, panels, styled
+from theodolite.figures import COLOURS, curve, dot, legend, panels, styled
 from theodolite.illusion.single_tokens import MARKS
 from theodolite.reading import Drawing, Overview, Reading
 
@@ -222,12 +222,7 @@ class IllusionReading(Reading):
                 low, high = np.quantile(columns[name], [0.003, 0.997])
                 limit(low - 0.05 * (high - low), high + 0.05 * (high - low))
             place.axis("off")
-            from matplotlib.lines import Line2D
-
-            marks = [
-                Line2D([], [], marker="o", linestyle="", color=COLOURS[i % len(COLOURS)]) for i in range(len(corpora))
-            ]
-            legend(figure, marks, corpora)
+            legend(figure, [dot(COLOURS[i % len(COLOURS)]) for i in range(len(corpora))], corpora)
         return figure
 
     def _draw_confusion(self) -> Figure:

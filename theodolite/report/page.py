@@ -50,7 +50,7 @@ def section(reading: Reading, anchor: str, question: str, said: Sequence[str]) -
         parts.append(f'<p class="td-none">{NO_SENTENCE}</p>')
     cards = reading.cards()
     if cards:
-        parts += ['<div class="td-cards">', *(card_html(card) for card in cards), "</div>"]
+        parts += ['<h3>At a glance</h3><div class="td-cards">', *(card_html(card) for card in cards), "</div>"]
     if drawings:
         parts.append("<h3>Figures</h3>")
         parts += [_figure(drawing, f"{anchor}-figure-{n}") for n, drawing in enumerate(drawings, 1)]

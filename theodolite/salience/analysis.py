@@ -156,6 +156,7 @@ class Analysis:
                 "method": self.method,
                 "representation": name,
                 "row": int(self.maps.rows[text]),
+                "asked": self.corpus.text(int(self.maps.rows[text])),
                 "rank": rank,
                 "neighbour_corpus": other.corpus.name,
                 "neighbour_row": int(other.maps.rows[row]),

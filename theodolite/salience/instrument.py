@@ -64,7 +64,11 @@ class Salience(Instrument):
     neighbours: tuple[str, ...] = option(
         (), "The row of a text whose neighbours are wanted, or errors; repeatable.", metavar="ROW"
     )
-    among: str | None = option(None, "The corpus to look for neighbours in; the text's own by default.", metavar="NAME")
+    among: str | None = option(
+        None,
+        "The corpus of neighbours and of lists of terms (the training texts); the first by default.",
+        metavar="NAME",
+    )
     sensitivity: tuple[str, ...] = option(
         (), "Put terms into texts and mask them: auto, or a file of terms; repeatable.", metavar="auto|FILE"
     )
@@ -227,7 +231,9 @@ class Salience(Instrument):
         if len(model.labels) < 2:
             raise InputError("--sensitivity: asks about a class, and this model has none; it is a regression")
         first = next(iter(analyses.values()))
-        lists = term_lists(self.sensitivity, first.maps, vocabulary, toward, self._top_k)
+        # The lists come from the training texts where they are given.
+        source = analyses[self.among, self.method[0]] if self.among else first
+        lists = term_lists(self.sensitivity, source.maps, vocabulary, toward, self._top_k)
         with _step(subject.progress, "sensitivity", 1):
             by_list, by_term = sensitivity_rows(
                 first.corpus, first.maps, lists, model, toward, self.insertions, self.seed

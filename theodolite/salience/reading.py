@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from theodolite.figures import COLOURS, legend, panels, styled
+from theodolite.figures import COLOURS, curve, dot, legend, panels, styled
 from theodolite.reading import Card, Drawing, Overview, Passage, Reading
 from theodolite.salience.heat import coloured
 
@@ -138,17 +138,14 @@ class SalienceReading(Reading):
         size = max(1.0, min(14.0, 30_000 / max(len(answers), 1)))
         with styled():
             figure, [place] = panels(1, 1, width=6.4, height=5.2)
-            handles = []
             for colour, name in zip(COLOURS, names, strict=False):
                 mine = [i for i, a in enumerate(answers) if a == name]
                 wrong = [i for i in mine if labels[i] is not None and labels[i] != name]
-                handles.append(
-                    place.scatter(x[mine], y[mine], s=size, color=colour, alpha=0.6, linewidths=0, rasterized=True)
-                )
-                place.scatter(x[wrong], y[wrong], s=2.5 * size, facecolors="none", edgecolors="#000000",
-                              linewidths=0.5, rasterized=True)  # fmt: skip
+                place.scatter(x[mine], y[mine], s=size, color=colour, alpha=0.6, linewidths=0, rasterized=True)
+                rings = {"facecolors": "none", "edgecolors": "#000000", "linewidths": 0.5, "rasterized": True}
+                place.scatter(x[wrong], y[wrong], s=2.5 * size, **rings)
             place.axis("off")
-            legend(figure, handles, [f"answered {name}" for name in names])
+            legend(figure, [dot(colour) for colour in COLOURS[: len(names)]], [f"answered {name}" for name in names])
         return figure
 
     def _draw_sensitivity(self) -> Figure:
@@ -173,8 +170,6 @@ class SalienceReading(Reading):
         return figure
 
     def _draw_faithfulness(self) -> Figure:
-        from theodolite.figures import curve
-
         rows = self._rows("faithfulness")
         corpus = rows[0]["corpus"]
         methods = list(dict.fromkeys(r["method"] for r in rows))
@@ -203,7 +198,7 @@ class SalienceReading(Reading):
                 x = range(len(mine))
                 errors = [[r["salience"] - r["low"] for r in mine], [r["high"] - r["salience"] for r in mine]]
                 place.bar(x, [r["salience"] for r in mine], color=COLOURS[0], yerr=errors, ecolor="#333333")
-                place.plot(x, [r["tokens"] for r in mine], color="#888888", marker="_", linestyle="", markersize=12)
+                place.plot(x, [r["tokens"] for r in mine], color="#bbbbbb", marker="_", linestyle="", markersize=12)
                 place.set_xticks([0, len(mine) // 2, len(mine) - 1], ["start", "middle", "end"])
                 place.set_ylabel("share of the salience")
                 place.set_title(f"{corpus}, {method}")

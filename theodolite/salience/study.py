@@ -1,0 +1,46 @@
+"""A blind study drawn from a reading: does a person find in a text's neighbours why it was misclassified?"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from theodolite.errors import InputError
+from theodolite.salience.reading import SalienceReading
+
+Row = dict[str, Any]
+
+
+def draw_rationales(reading: SalienceReading, *, count: int = 28, seed: int = 0) -> tuple[list[Row], list[Row]]:
+    """Items and their key: a misclassified text with its neighbours in one representation each, in random order.
+
+    The reading must have neighbours of errors. An item has an id that says nothing, the text, its label and answer, and
+    its neighbours with labels; the key says of each id the row and the representation.
+    """
+    near = reading.tables["neighbours"].to_pylist() if "neighbours" in reading.tables else []
+    about = {(r["corpus"], r["row"]): r for r in reading.tables["texts"].to_pylist()}
+    groups: dict[tuple[str, int, str], list[Row]] = {}
+    for row in near:
+        asked = about[row["corpus"], row["row"]]
+        if asked["label"] is not None and asked["label"] != asked["answer"]:
+            groups.setdefault((row["corpus"], row["row"], row["representation"]), []).append(row)
+    texts = list(dict.fromkeys((corpus, row) for corpus, row, _ in groups))
+    if not texts:
+        raise InputError("no misclassified text with neighbours is in the reading; make it with --neighbours errors")
+    random = np.random.default_rng(seed)
+    some = {texts[i] for i in random.permutation(len(texts))[:count].tolist()}
+    chosen = [(key, rows) for key, rows in groups.items() if key[:2] in some]
+    items, key = [], []
+    for place in random.permutation(len(chosen)).tolist():
+        (corpus, number, representation), rows = chosen[place]
+        name = hashlib.blake2b(f"{seed} {place}".encode(), digest_size=6).hexdigest()
+        asked = about[corpus, number]
+        shown = [{"text": r["text"], "label": r["label"], "answer": r["predicted"]} for r in rows]
+        text = rows[0]["asked"]
+        items.append(
+            {"id": name, "text": text, "label": asked["label"], "answer": asked["answer"], "neighbours": shown}
+        )
+        key.append({"id": name, "corpus": corpus, "row": number, "representation": representation})
+    return items, key
