@@ -175,7 +175,7 @@ def _fifty_steps(classifier: Classifier, peer: Any, ids: torch.Tensor) -> tuple[
 def _interpreter(classifier: Classifier, peer: Any) -> tuple[Callable[[tuple[str, torch.Tensor]], object], str]:
     """What explains a text, given with its ids, and its name: the package where it is installed.
 
-    It is no dependency of the benchmarks: it pins an IPython of 2021.
+    It is no dependency of the benchmarks: it wants an IPython older than 8.
     """
     if find_spec("transformers_interpret") is None:
         own = "its default written out with captum (not installed)"

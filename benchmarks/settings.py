@@ -35,7 +35,7 @@ class Settings:
 
 def missing(data: Path) -> str | None:
     """What is wrong with a data folder, in one line; None if nothing is."""
-    absent = [name for name in (*NEEDED, "imdb/reviews.parquet") if not (data / name).is_file()]
+    absent = [name for name in (*NEEDED, "imdb/reviews.parquet", "sst2/train.tsv.gz") if not (data / name).is_file()]
     if not absent:
         return None
-    return f"{data}: no {absent[0]}; give the folder that holds corpora/ and imdb/ with --data DIR"
+    return f"{data}: no {absent[0]}; give the folder that holds corpora/, imdb/ and sst2/ with --data DIR"

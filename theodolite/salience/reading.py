@@ -142,7 +142,12 @@ class SalienceReading(Reading):
                 mine = [i for i, a in enumerate(answers) if a == name]
                 wrong = [i for i in mine if labels[i] is not None and labels[i] != name]
                 place.scatter(x[mine], y[mine], s=size, color=colour, alpha=0.6, linewidths=0, rasterized=True)
-                rings = {"facecolors": "none", "edgecolors": "#000000", "linewidths": 0.5, "rasterized": True}
+                rings: dict[str, Any] = {
+                    "facecolors": "none",
+                    "edgecolors": "#000000",
+                    "linewidths": 0.5,
+                    "rasterized": True,
+                }
                 place.scatter(x[wrong], y[wrong], s=2.5 * size, **rings)
             place.axis("off")
             legend(figure, [dot(colour) for colour in COLOURS[: len(names)]], [f"answered {name}" for name in names])
