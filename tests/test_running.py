@@ -204,6 +204,32 @@ def test_a_contextuality_run_killed_in_both_passes_reads_the_same(nursery, model
     assert partials(broken) == {}
 
 
+def test_salience_maps_killed_on_the_way_give_the_same_bytes(nursery, classifier, shared, tmp_path) -> None:
+    """Reviews, long ones in windows among them."""
+    source = f"imdb={shared}/data/imdb/reviews.parquet?text=text&label=label"
+    model = str(classifier.folder.path)
+    options = ("--limit", "320", "--max-length", "64", "--clusters", "2", "--faithful", "0", "--map", "none", "--json")
+    command = ("salience", model, "--corpus", source, *options, "--store")
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    expected = json.loads(nursery.run(*command, str(whole)))
+    assert len(arrays(whole)) == 5
+    for reached in (0, 1, 3):
+        child = nursery.start(*command, str(broken))
+        wait_for(lambda at=reached: len(arrays(broken)) >= at, child)
+        time.sleep(0.3)
+        done = times(arrays(broken))
+        os.kill(child, signal.SIGKILL)
+        assert nursery.ended() == -signal.SIGKILL
+        assert times(arrays(broken)).items() >= done.items()
+    found = json.loads(nursery.run(*command, str(broken)))
+    assert {n: p.read_bytes() for n, p in arrays(broken).items()} == {
+        n: p.read_bytes() for n, p in arrays(whole).items()
+    }
+    assert expected["manifest"].pop("made")
+    assert found["manifest"].pop("made")
+    assert found == expected
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_command_says_so_and_goes_on(nursery, model, questions, tmp_path, number) -> None:
     rows = 1000

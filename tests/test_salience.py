@@ -198,7 +198,7 @@ def test_it_is_saved_shown_and_drawn(reading, tmp_path):
     reading.save(tmp_path)
     again = load(tmp_path)
     assert isinstance(again, SalienceReading)
-    assert again.to_json() == reading.to_json()
+    assert again.to_json() == json.loads(json.dumps(reading.to_json()))
     page = again._repr_html_()
     assert "td-for" in page
     assert "td-cloud" in page

@@ -11,18 +11,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from theodolite.batching import Windows, fill
 from theodolite.encoder.forward import Padded, destinations, pad, piece_numbers
-from theodolite.encoder.maps import GRAD_L2, GRAD_X_INPUT, INTEGRATED, SPECIAL, Floats, Ints, Layout, Maps, Question
+from theodolite.encoder.maps import GRAD_L2, GRAD_X_INPUT, INTEGRATED, Floats, Ints, Layout, Maps, Question
 from theodolite.encoder.tap import InputTap
 from theodolite.encoder.tokens import Tokens
 
 if TYPE_CHECKING:
     from theodolite.encoder.classifier import Classifier
 
+Doubles = NDArray[np.float64]
+
 # Steps of integrated gradients, one after another until the weights add up to the change of the answer.
-STEPS = (20, 40, 80, 160, 200)
+MOST_STEPS = 200
+DOUBLED = (16, 32, 64, 128, MOST_STEPS)
 TOLERANCE = 0.01
 # The change that the error is a share of, where it is smaller than this.
 LEAST_CHANGE = 0.01
@@ -61,7 +65,7 @@ class Attribution:
         weights = {}
         steps, error = np.zeros(n, np.int64), np.zeros(n, np.float32)
         if GRAD_L2 in methods or GRAD_X_INPUT in methods:
-            gradient, product = self._gradients(np.arange(n), None, None)
+            gradient, product = self._gradients(np.arange(n))
             found = {GRAD_L2: gradient.norm(dim=1), GRAD_X_INPUT: product}
             weights = {name: value.cpu().numpy() for name, value in found.items() if name in methods}
         if INTEGRATED in methods:
@@ -76,23 +80,33 @@ class Attribution:
             self.target[texts] = logits.argmax(dim=1)
 
     def _integrated(self) -> tuple[Floats, Ints, Floats]:
-        """Weights (t,), steps and error (n,): Gauss-Legendre, from padding to the text, special tokens staying."""
+        """Weights (t,), steps and error (n,) on the way from padding to the text, special tokens staying.
+
+        With steps given, Gauss-Legendre. Else Clenshaw-Curtis, whose points are kept when they are doubled, for the
+        texts whose weights do not add up yet; Gauss-Legendre again for those that never do.
+        """
         n = len(self.tokens)
-        zero = torch.zeros(1)
-        change = self._value(self.logits) - self._value(self._answers(np.arange(n), zero))
+        change = self._value(self.logits) - self._value(self._answers(np.arange(n), torch.zeros(1)))
         least = change.abs().clamp(min=LEAST_CHANGE)
-        away = self._away_from_padding()
         text = torch.from_numpy(np.repeat(np.arange(n), np.diff(self.layout.bounds)))
         weights = torch.zeros(len(self.ids))
         steps, error = np.zeros(n, np.int64), torch.full((n,), torch.inf)
-        for number in STEPS if self.question.steps is None else (self.question.steps,):
+        known: torch.Tensor | None = None
+        for number in DOUBLED if self.question.steps is None else (self.question.steps,):
             left = np.flatnonzero(error.numpy() >= TOLERANCE)
             if not len(left):
                 break
-            places, shares = np.polynomial.legendre.leggauss(number)
-            path = torch.from_numpy((places + 1) / 2).float(), torch.from_numpy(shares / 2).float()
-            gradient, _ = self._gradients(left, *path)
-            found = (gradient * away).sum(dim=1).cpu()
+            if self.question.steps is None and number < MOST_STEPS:
+                places, shares = clenshaw_curtis(number)
+                if known is None:
+                    known = self._along(left, torch.from_numpy(places).float())
+                else:
+                    between = self._along(left, torch.from_numpy(places[1::2].copy()).float())
+                    known = _woven(known, between)
+            else:
+                nodes, shares = np.polynomial.legendre.leggauss(number)
+                shares, known = shares / 2, self._along(left, torch.from_numpy((nodes + 1) / 2).float())
+            found = (torch.from_numpy(shares).float()[:, None] * known).sum(dim=0)
             mine = torch.isin(text, torch.from_numpy(left))
             weights[mine] = found[mine]
             sums = torch.zeros(n).index_add_(0, text, weights)
@@ -109,33 +123,41 @@ class Attribution:
             found.index_add_(0, torch.from_numpy(windows.text), answer)
         return found / self.counts[:, None]
 
-    def _gradients(
-        self, texts: Ints, along: torch.Tensor | None, shares: torch.Tensor | None
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Gradient (t, e) at each token and its product with the embedding there (t,), summed over windows.
-
-        ``along`` (k,) are places on the path from padding to the text, ``shares`` (k,) their weights in the sum; the
-        text itself where not given.
-        """
+    def _gradients(self, texts: Ints) -> tuple[torch.Tensor, torch.Tensor]:
+        """Gradient (t, e) at each token and its product with the embedding there (t,), summed over windows."""
         size = int(self.classifier.model.get_input_embeddings().weight.shape[1])
         device = self.classifier.device
         gradient = torch.zeros((len(self.ids), size), device=device)
         product = torch.zeros(len(self.ids), device=device)
         for windows, padded in self._calls(texts):
             source, to = (torch.from_numpy(a).to(device) for a in self._destinations(windows, padded))
-            for places, parts in _pieces(along, shares, max(1, self.budget // padded.ids.numel())):
-                slope, inputs = self._slope(windows, padded, places, parts)
-                gradient.index_add_(0, to, slope.reshape(-1, size)[source])
-                product.index_add_(0, to, (slope * inputs).sum(dim=-1).reshape(-1)[source])
+            slope, inputs = self._slope(windows, padded, None)
+            gradient.index_add_(0, to, slope.reshape(-1, size)[source])
+            product.index_add_(0, to, (slope * inputs).sum(dim=-1).reshape(-1)[source])
         return gradient, product
 
+    def _along(self, texts: Ints, places: torch.Tensor) -> torch.Tensor:
+        """(k, t) at k places on the path: each token's gradient times its way from padding, summed over windows."""
+        found = torch.zeros((len(places), len(self.ids)))
+        for windows, padded in self._calls(texts):
+            source, to = (torch.from_numpy(a) for a in self._destinations(windows, padded))
+            away = self._away_from_padding(padded)
+            at_once = max(1, self.budget // padded.ids.numel())
+            for begin in range(0, len(places), at_once):
+                some = places[begin : begin + at_once]
+                slope, _ = self._slope(windows, padded, some)
+                products = (slope.reshape(len(some), *away.shape) * away).sum(dim=-1).reshape(len(some), -1)
+                found[begin : begin + at_once].index_add_(1, to, products.cpu()[:, source])
+        return found
+
     def _slope(
-        self, windows: Windows, padded: Padded, places: torch.Tensor | None, shares: torch.Tensor | None
+        self, windows: Windows, padded: Padded, places: torch.Tensor | None
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Gradient (B, T, e) of the windows' answers, summed over places, and the input embeddings there."""
+        """Gradient of the windows' answers and the input embeddings there, (k × B, T, e): all at one place, then the
+        next; at the text itself where no places are given.
+        """
         copies = 1 if places is None else len(places)
         texts = torch.from_numpy(windows.text).repeat(copies)
-        weight = torch.ones(1) if shares is None else shares.repeat_interleave(len(windows))
         known = None if self.whole else self._slopes_of_windows(places)
         with self.tap.recording(), self._on_path(padded, places):
             inputs = {k: v.repeat(copies, 1) for k, v in self.classifier._inputs(padded).items()}
@@ -146,11 +168,9 @@ class Attribution:
                 slopes = self._slopes(answer.detach().cpu(), self.target[texts])
             else:
                 slopes = known[torch.arange(copies).repeat_interleave(len(windows)), texts]
-            slopes = slopes * (weight / self.counts[texts])[:, None]
+            slopes = slopes / self.counts[texts][:, None]
             [slope] = torch.autograd.grad((answer * slopes.to(answer.device)).sum(), self.tap.leaves)
-            found = self.tap.value(0)
-        shape = (copies, len(windows), *slope.shape[1:])
-        return slope.reshape(shape).sum(dim=0), found.reshape(shape)[0]
+        return slope, self.tap.value(0)
 
     def _slopes_of_windows(self, places: torch.Tensor | None) -> torch.Tensor:
         """(places, n, classes) derivative by the mean logits, which no single window of a text knows."""
@@ -186,23 +206,20 @@ class Attribution:
         numbers = at.piece_at[piece_numbers(self.tokens, windows)]
         return destinations(padded, numbers, windows.text, (at.before_at, at.between_at, at.after_at))
 
-    def _away_from_padding(self) -> torch.Tensor:
-        """(t, e) each token's embedding less that of padding; nothing for special tokens, which stay."""
+    def _away_from_padding(self, padded: Padded) -> torch.Tensor:
+        """(B, T, e) each token's embedding less that of padding; nothing for special tokens, which stay."""
         embed = self.classifier.model.get_input_embeddings()
+        ids = padded.ids.to(self.classifier.device)
         with torch.no_grad():
-            found: torch.Tensor = embed(self.ids) - embed(self._padding(self.ids))
-        found[torch.from_numpy(self.layout.side == SPECIAL).to(found.device)] = 0
+            found: torch.Tensor = embed(ids) - embed.weight[self.classifier.tokenizer.pad_id]
+        found[_stays(padded).to(found.device)] = 0
         return found
-
-    def _padding(self, like: torch.Tensor) -> torch.Tensor:
-        return torch.full_like(like, self.classifier.tokenizer.pad_id)
 
     def _on_path(self, padded: Padded, places: torch.Tensor | None) -> AbstractContextManager[None]:
         """Within it, the model is shown embeddings on the way from padding to the text."""
         if places is None:
             return nullcontext()
-        stays = torch.ones(padded.ids.shape, dtype=torch.bool)
-        stays.view(-1)[torch.from_numpy(padded.pieces)] = False
+        stays = _stays(padded)
 
         def move(embedded: torch.Tensor) -> torch.Tensor:
             copies = len(places)
@@ -214,10 +231,29 @@ class Attribution:
         return self.tap.moving(move)
 
 
-def _pieces(
-    places: torch.Tensor | None, shares: torch.Tensor | None, most: int
-) -> Iterator[tuple[torch.Tensor | None, torch.Tensor | None]]:
-    if places is None or shares is None:
-        yield None, None
-        return
-    yield from zip(torch.split(places, most), torch.split(shares, most), strict=True)
+def _stays(padded: Padded) -> torch.Tensor:
+    """(B, T) whether a place is a special token or padding."""
+    found = torch.ones(padded.ids.shape, dtype=torch.bool)
+    found.view(-1)[torch.from_numpy(padded.pieces)] = False
+    return found
+
+
+def _woven(known: torch.Tensor, between: torch.Tensor) -> torch.Tensor:
+    """(2k + 1, t) rows of (k + 1, t) with those of (k, t) between them."""
+    found = known.new_empty((len(known) + len(between), known.shape[1]))
+    found[::2], found[1::2] = known, between
+    return found
+
+
+def clenshaw_curtis(n: int) -> tuple[Doubles, Doubles]:
+    """n + 1 places from 0 to 1 (n even) and their weights; every second place is one of those for n / 2.
+
+    >>> places, weights = clenshaw_curtis(8)
+    >>> round(float(weights @ places**5), 12) == round(1 / 6, 12)
+    True
+    """
+    angles = np.pi * np.arange(n + 1) / n
+    k = np.arange(1, n // 2 + 1)
+    factors = np.where(k == n // 2, 1.0, 2.0) / (4.0 * k**2 - 1)
+    weights = (1 - np.cos(2 * angles[:, None] * k) @ factors) * np.where(np.arange(n + 1) % n == 0, 1.0, 2.0) / n
+    return (1 - np.cos(angles)) / 2, weights / 2

@@ -207,7 +207,7 @@ class IllusionReading(Reading):
             figure, [place] = panels(1, 1, width=6.4, height=5.6)
             for i, corpus in enumerate(corpora):
                 mine = (of == corpus).nonzero()[0][::step]
-                size = max(0.5, min(8.0, 20_000 / max(len(of), 1)))
+                size = max(1.5, min(8.0, 20_000 / max(len(of) // step, 1)))
                 place.scatter(
                     columns["x"][mine],
                     columns["y"][mine],

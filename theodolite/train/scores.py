@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
-from sklearn.metrics import f1_score
 
 from theodolite.accumulate import wilson
+from theodolite.accumulate.moments import Z_95
 from theodolite.train.labels import Floats, Task
 
 
@@ -51,6 +50,8 @@ class Scores:
 
 def class_scores(logits: NDArray[Any], targets: Floats, names: tuple[str, ...]) -> dict[str, float]:
     """Accuracy and macro F1 of logits (n, classes)."""
+    from sklearn.metrics import f1_score
+
     truth, said = targets.astype(np.int64), logits.argmax(axis=1)
     macro = f1_score(truth, said, labels=np.arange(len(names)), average="macro", zero_division=0)
     return {"accuracy": float((said == truth).mean()), "macro_f1": float(macro)}
@@ -60,7 +61,7 @@ def value_scores(answers: Floats, targets: Floats) -> dict[str, float]:
     """Mean squared error and Pearson r of answers (n,); no r where either does not vary."""
     found = {"mse": float(((answers - targets) ** 2).mean())}
     if np.ptp(answers) > 0 and np.ptp(targets) > 0:
-        found["pearson"] = float(stats.pearsonr(answers, targets).statistic)
+        found["pearson"] = float(np.corrcoef(answers, targets)[0, 1])
     return found
 
 
@@ -71,7 +72,7 @@ def interval(scores: dict[str, Any], texts: int) -> tuple[float | None, float | 
     r = scores.get("pearson")
     if r is None or texts < 4 or abs(r) >= 1:
         return None, None
-    half = stats.norm.ppf(0.975) / np.sqrt(texts - 3)
+    half = Z_95 / np.sqrt(texts - 3)
     return float(np.tanh(np.arctanh(r) - half)), float(np.tanh(np.arctanh(r) + half))
 
 
