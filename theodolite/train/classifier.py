@@ -21,7 +21,7 @@ from theodolite.instrument import Progress, Silent
 from theodolite.options import check_options, option
 from theodolite.train.examples import Examples, Split, check_split, class_counts, split_corpus
 from theodolite.train.folder import begin, finish, finished_record
-from theodolite.train.labels import class_weights
+from theodolite.train.labels import class_weights, frozen_layers
 from theodolite.train.scores import Scores, baseline, interval
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Training:
     patience: int = option(2, "Stop after so many evaluations without a lower loss.", minimum=1)
     evaluations: int = option(2, "Evaluations, each with a checkpoint, an epoch.", minimum=1)
     freeze: str = option(
-        "none", "What stays as it is: none, embeddings, N (these and the first N layers), all.", metavar="PART"
+        "none", "What stays as it is: none, all, or layers such as embeddings,1-3 (0: embeddings).", metavar="PARTS"
     )
     weights: str = option("auto", "Weights of the classes.", choices=("auto", "none", "balanced"))
     task: str = option("auto", "Classes, or a number to predict.", choices=("auto", "classes", "regression"))
@@ -52,8 +52,8 @@ class Training:
             raise InputError(f"--learning-rate {self.learning_rate:g}: give a number between 0 and 1, such as 5e-5")
         if not 0 < self.validation < 1:
             raise InputError(f"--validation {self.validation:g}: give a share between 0 and 1")
-        if self.freeze not in ("none", "embeddings", "all") and not (self.freeze.isascii() and self.freeze.isdigit()):
-            raise InputError(f"--freeze {self.freeze}: not one of none, embeddings, all, or a number of layers")
+        if self.freeze not in ("none", "all"):
+            frozen_layers(self.freeze)
 
 
 def train_classifier(

@@ -79,3 +79,19 @@ def class_weights(asked: str, counts: Ints) -> Floats | None:
 
 def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+
+
+def frozen_layers(what: str) -> frozenset[int]:
+    """The layers that `embeddings,2-4` names, 0 the embedding layer.
+
+    >>> sorted(frozen_layers("embeddings,2-4,6"))
+    [0, 2, 3, 4, 6]
+    """
+    found: set[int] = set()
+    for part in what.split(","):
+        first, dash, last = ("0", "", "0") if part.strip() == "embeddings" else part.strip().partition("-")
+        ends = (first, last if dash else first)
+        if not all(end.isascii() and end.isdigit() for end in ends) or int(ends[0]) > int(ends[1]):
+            raise InputError(f"--freeze {what}: not none, all, or layers such as embeddings,1-3")
+        found |= set(range(int(ends[0]), int(ends[1]) + 1))
+    return frozenset(found)

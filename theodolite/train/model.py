@@ -11,7 +11,7 @@ from theodolite.encoder.loading import load_tokenizer
 from theodolite.encoder.resolve import ModelFolder
 from theodolite.encoder.tokens import Tokenizer
 from theodolite.errors import InputError
-from theodolite.train.labels import Task
+from theodolite.train.labels import Task, frozen_layers
 
 
 def new_classifier(folder: ModelFolder, task: Task, max_length: int | None, seed: int) -> tuple[Classifier, Any]:
@@ -62,7 +62,7 @@ def head_layers(model: Any) -> list[torch.nn.Linear]:
 
 
 def freeze(classifier: Classifier, what: str) -> None:
-    """Freeze nothing ('none'), the 'embeddings', these and the first N layers ('N'), or 'all' of the encoder.
+    """Freeze nothing ('none'), 'all' of the encoder, or some of its layers, such as 'embeddings,2-4' (0: embeddings).
 
     Weights of the encoder that were not in the folder (a pooler) are as new as the head and stay free.
     """
@@ -76,15 +76,15 @@ def freeze(classifier: Classifier, what: str) -> None:
             if name not in loaded:
                 weight.requires_grad_(True)
         return
-    layers = 0 if what == "embeddings" else int(what)
-    if layers > classifier.layers:
-        raise InputError(f"--freeze {what}: {classifier.name} has {classifier.layers} layers")
-    words = base.get_input_embeddings()
-    embeddings = next(child for child in base.children() if any(m is words for m in child.modules()))
-    embeddings.requires_grad_(False)
-    if layers:
-        for block in classifier._blocks()[:layers]:
-            block.requires_grad_(False)
+    layers = frozen_layers(what)
+    if max(layers) > classifier.layers:
+        raise InputError(f"--freeze {what}: {classifier.name} has layers 0 (embeddings) to {classifier.layers}")
+    if 0 in layers:
+        words = base.get_input_embeddings()
+        embeddings = next(child for child in base.children() if any(m is words for m in child.modules()))
+        embeddings.requires_grad_(False)
+    for layer in layers - {0}:
+        classifier._blocks()[layer - 1].requires_grad_(False)
 
 
 def answer_in_units(model: Any, mean: float, deviation: float) -> None:
