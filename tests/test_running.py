@@ -204,19 +204,22 @@ def test_a_contextuality_run_killed_in_both_passes_reads_the_same(nursery, model
     assert partials(broken) == {}
 
 
-def test_salience_maps_killed_on_the_way_give_the_same_bytes(nursery, classifier, shared, tmp_path) -> None:
-    """Reviews, long ones in windows among them."""
-    source = f"imdb={shared}/data/imdb/reviews.parquet?text=text&label=label"
-    model = str(classifier.folder.path)
-    options = ("--limit", "320", "--max-length", "64", "--clusters", "2", "--faithful", "0", "--map", "none", "--json")
-    command = ("salience", model, "--corpus", source, *options, "--store")
+def test_salience_maps_killed_on_the_way_give_the_same_bytes(nursery, classifier, sst2, tmp_path) -> None:
+    """Every tenth text is ten of them, and is read in windows."""
+    texts = sst2.texts()
+    rows = [" ".join(texts[i : i + 10]) if i % 10 == 0 else text for i, text in enumerate(texts)]
+    labels = sst2.column("label").to_pylist()
+    path = tmp_path / "sst2.tsv"
+    path.write_text("text\tlabel\n" + "".join(f"{t}\t{v}\n" for t, v in zip(rows, labels, strict=True)))
+    options = ("--max-length", "64", "--clusters", "2", "--faithful", "0", "--map", "none", "--json")
+    command = ("salience", str(classifier.folder.path), "--corpus", f"{path}?label=label", *options, "--store")
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     expected = json.loads(nursery.run(*command, str(whole)))
     assert len(arrays(whole)) == 5
     for reached in (0, 1, 3):
         child = nursery.start(*command, str(broken))
         wait_for(lambda at=reached: len(arrays(broken)) >= at, child)
-        time.sleep(0.3)
+        time.sleep(0.1)
         done = times(arrays(broken))
         os.kill(child, signal.SIGKILL)
         assert nursery.ended() == -signal.SIGKILL

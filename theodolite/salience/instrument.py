@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -122,8 +121,7 @@ class Salience(Instrument):
         vocabulary = Vocabulary(model)
         rows: Rows = {}
         analyses: dict[tuple[str, str], Analysis] = {}
-        groupings: list[tuple[Analysis, Grouping]] = []
-        with _step(subject.progress, "reading maps", len(kept) * len(self.method)):
+        with subject.progress.step("reading maps", len(kept) * len(self.method)):
             for name, stored in kept.items():
                 corpus = subject.corpus(name)
                 for method in self.method:
@@ -151,7 +149,7 @@ class Salience(Instrument):
             _add(rows, "positions", [about | asdict(row) for row in by_position(analysis.maps)])
         if self.faithful:
             for corpus in subject.corpora:
-                with _step(subject.progress, f"faithfulness on {corpus.name}", 1):
+                with subject.progress.step(f"faithfulness on {corpus.name}", 1):
                     maps_by = {m: analyses[corpus.name, m].maps for m in self.method}
                     _add(rows, "faithfulness", faithfulness_rows(corpus, maps_by, model, self.faithful, self.seed))
                     subject.progress.advance(1)
@@ -181,7 +179,7 @@ class Salience(Instrument):
         if not enough:
             most = max((len(texts) for *_, texts in parts), default=0)
             raise InputError(f"--clusters {self.clusters}: the largest predicted class has {most} texts; ask for fewer")
-        with _step(progress, "clusters", len(enough)):
+        with progress.step("clusters", len(enough)):
             for analysis, name, within, texts in enough:
                 yield analysis, analysis.grouping(analysis.space(name), within, texts, self.clusters, self.seed)
                 progress.advance(1)
@@ -234,7 +232,7 @@ class Salience(Instrument):
         # The lists come from the training texts where they are given.
         source = analyses[self.among, self.method[0]] if self.among else first
         lists = term_lists(self.sensitivity, source.maps, vocabulary, toward, self._top_k)
-        with _step(subject.progress, "sensitivity", 1):
+        with subject.progress.step("sensitivity", 1):
             by_list, by_term = sensitivity_rows(
                 first.corpus, first.maps, lists, model, toward, self.insertions, self.seed
             )
@@ -298,9 +296,3 @@ def _completeness(name: str, stored: StoredMaps) -> Row:
 
 def _add(rows: Rows, name: str, more: Any) -> None:
     rows.setdefault(name, []).extend(more)
-
-
-@contextmanager
-def _step(progress: Progress, title: str, total: int) -> Iterator[None]:
-    with progress.step(title, total):
-        yield
