@@ -18,7 +18,7 @@ from theodolite.registry import instrument
 from theodolite.salience.keeping import KeepMaps
 from theodolite.salience.study import draw_rationales
 
-STEPS = 20
+STEPS = 8
 
 
 class Reference:
