@@ -64,7 +64,7 @@ def mixed(shared, sst2) -> list[str]:
 @pytest.mark.parametrize("budget", [64, 1024, 4096])
 def test_maps_equal_captums(classifier, mixed, budget):
     """Every token of every text by every method, whatever the batches."""
-    texts = mixed if budget == 1024 else mixed[:40]
+    texts = mixed if budget == 1024 else mixed[:20]
     reference = Reference(classifier)
     question = Question(METHODS, steps=STEPS)
     seen = 0
@@ -87,7 +87,7 @@ def test_maps_equal_captums(classifier, mixed, budget):
 def test_integrated_gradients_add_up_or_are_flagged(classifier, mixed):
     """The error told is the error there is, and under 1% wherever steps were left."""
     reference = Reference(classifier)
-    few = mixed[:60]
+    few = mixed[:40]
     for batch in classifier.map_batches(classifier.tokenise(few), Question(("integrated-gradients",))):
         maps = batch.maps
         for i in range(len(maps)):
@@ -129,7 +129,9 @@ def test_a_text_of_several_windows(classifier, sst2):
                 sums[place] += g
                 products[place] += (g * e).sum()
         for budget in (16, 1024):
-            question = Question(("grad-l2", "grad-x-input", "integrated-gradients"), of=of)
+            # Integrated gradients of a probability ask all windows at every step: once is enough.
+            methods = METHODS if of == "logit" or budget == 1024 else METHODS[:2]
+            question = Question(methods, of=of)
             [batch] = small.map_batches(small.tokenise([text]), question, budget=budget)
             np.testing.assert_allclose(batch.maps.logits[0], mean.detach().numpy(), atol=1e-5)
             np.testing.assert_allclose(batch.maps.weights["grad-l2"], sums.norm(dim=1).numpy(), atol=3e-5)
@@ -263,13 +265,13 @@ def test_pairs_and_regression(minilm, shared, tmp_path):
     from theodolite.train.classifier import Training, train_classifier
 
     path = shared / "data" / "sts" / "STSB_train.tsv"
-    corpus = _sts(path, 160)
+    corpus = _sts(path, 100)
     scores = train_classifier(
         "all-MiniLM-L6-v2", corpus, tmp_path / "model", Training(epochs=1, learning_rate=2e-4, evaluations=1)
     )
     assert scores.pearson is not None
     model = Encoder.load(tmp_path / "model")
-    asked = Salience(clusters=2, faithful=10, map="none", method=("grad-l2", "integrated-gradients"))
+    asked = Salience(clusters=2, faithful=10, map="none")
     [found] = run([asked], model, [corpus], store=Store(tmp_path / "store"))
     [row] = found.tables["predictions"].to_pylist()
     answers = model.logits(corpus.texts(), corpus.texts_b())[:, 0]
