@@ -16,7 +16,7 @@ Floats = NDArray[np.float32]
 
 GRAD_L2, GRAD_X_INPUT, INTEGRATED = "grad-l2", "grad-x-input", "integrated-gradients"
 METHODS = (GRAD_L2, GRAD_X_INPUT, INTEGRATED)
-# Which text a token belongs to.
+# Which text a token belongs to: it is special (CLS, SEP), of the first text, of the second of a pair.
 SPECIAL, FIRST, SECOND = 0, 1, 2
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from theodolite.encoder.classifier import Classifier
     from theodolite.store import Store
 
-# As the source wrote them; single items of the default vocabulary, and in none of its texts.
+# Source and label are confounded in all but these two.
 TOXIC_SOURCES = ("jigsaw_2000", "jigsaw_5000_lowercased")
 ALL_TOXIC = "jigsaw_test_balanced"
 

@@ -8,15 +8,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.special
 from numpy.typing import NDArray
 
+from theodolite.encoder.maps import FIRST, SECOND, SPECIAL
 from theodolite.encoder.tokens import flat_ranges
+
+__all__ = ["FIRST", "SECOND", "SPECIAL", "UNLABELLED", "Floats", "Ints", "TextMaps", "softmax", "together"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 
-# Which text a token belongs to: it is special (CLS, SEP), of the first text, of the second of a pair.
-SPECIAL, FIRST, SECOND = 0, 1, 2
 UNLABELLED = -1
 
 
@@ -27,7 +29,7 @@ class TextMaps:
     rows: (n,) ascending, their rows in the corpus; bounds: (n + 1,) each one's tokens; ids: (t,) vocabulary items;
     start, end: (t,) characters in the text, -1 of a special token; side: (t,) 0 special, 1 first text, 2 second;
     weights: (t,) the salience; logits: (n, classes), one column for a regression; target: (n,) the class that was
-    asked about; labels: (n,) the true class, -1 where there is none (a regression's are in ``values``).
+    asked about; labels: (n,) the true class, -1 where there is none, as in a regression.
     """
 
     rows: Ints
@@ -58,12 +60,12 @@ class TextMaps:
     def classes(self) -> int:
         return int(self.logits.shape[1])
 
-    @property
+    @cached_property
     def predicted(self) -> Ints:
         """(n,) the class of the largest logit; 0 for a regression."""
         return np.asarray(self.logits.argmax(axis=1), np.int64)
 
-    @property
+    @cached_property
     def probabilities(self) -> NDArray[np.float64]:
         """(n, classes) softmax of the logits."""
         return softmax(self.logits)
@@ -92,7 +94,4 @@ def softmax(logits: NDArray[Any]) -> NDArray[np.float64]:
     >>> softmax(np.array([[0.0, 0.0], [1000.0, 0.0]])).tolist()
     [[0.5, 0.5], [1.0, 0.0]]
     """
-    exact = np.asarray(logits, np.float64)
-    exact = np.exp(exact - exact.max(axis=1, keepdims=True))
-    found: NDArray[np.float64] = exact / exact.sum(axis=1, keepdims=True)
-    return found
+    return np.asarray(scipy.special.softmax(np.asarray(logits, np.float64), axis=1))
