@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -11,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from benchmarks.fresh import in_fresh_process
 from benchmarks.row import Row
 from benchmarks.settings import Settings
 
@@ -29,7 +29,7 @@ class Spent:
 
 def run(settings: Settings) -> Iterator[Row]:
     sizes = QUICK if settings.quick else FULL
-    small, middle, large = (_in_fresh_process(settings.data, size) for size in sizes)
+    small, middle, large = (Spent(**in_fresh_process("benchmarks.growth", settings.data, size)) for size in sizes)
     yield Row(
         f"time a text, {large.texts:,} / {small.texts:,} texts",
         (large.seconds / large.texts) / (small.seconds / small.texts),
@@ -43,13 +43,6 @@ def run(settings: Settings) -> Iterator[Row]:
         note=", ".join(f"{s.texts:,}: {s.peak_gb:.2f} GB" for s in (small, middle, large)),
     )
     yield Row(f"peak memory, {large.texts:,} texts", large.peak_gb, "GB", at_most=None if settings.quick else 2.5)
-
-
-def _in_fresh_process(data: Path, texts: int) -> Spent:
-    command = [sys.executable, "-m", "benchmarks.growth", str(data), str(texts)]
-    root = Path(__file__).resolve().parents[1]
-    done = subprocess.run(command, cwd=root, stdout=subprocess.PIPE, text=True, check=True)
-    return Spent(**json.loads(done.stdout.splitlines()[-1]))
 
 
 def measure(data: Path, texts: int) -> Spent:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.fresh import in_fresh_process
 from benchmarks.growth import peak_gb
 from benchmarks.row import Row
 from benchmarks.settings import Settings
@@ -45,7 +45,7 @@ class Spent:
 
 def run(settings: Settings) -> Iterator[Row]:
     small, large = (0.016, 0.032) if settings.quick else (0.16, 1.0)
-    less, more = (_in_fresh_process(share) for share in (small, large))
+    less, more = (Spent(**in_fresh_process("benchmarks.illusion", share)) for share in (small, large))
     note = f"{more.texts:,} × {DIM}: {more.tops:.0f} s and {more.monotonic:.0f} s, {more.tokens} tokens"
     limit = None if settings.quick else 120.0
     yield Row("illusion: top sentences and monotonic tokens", more.seconds, "s", at_most=limit, note=note)
@@ -55,13 +55,6 @@ def run(settings: Settings) -> Iterator[Row]:
         (more.seconds / more.texts) / (less.seconds / less.texts),
         note=f"{less.texts:,}: {less.seconds:.1f} s",
     )
-
-
-def _in_fresh_process(share: float) -> Spent:
-    command = [sys.executable, "-m", "benchmarks.illusion", str(share)]
-    root = Path(__file__).resolve().parents[1]
-    done = subprocess.run(command, cwd=root, stdout=subprocess.PIPE, text=True, check=True)
-    return Spent(**json.loads(done.stdout.splitlines()[-1]))
 
 
 def measure(share: float) -> Spent:

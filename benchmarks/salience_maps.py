@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchmarks.fresh import in_fresh_process
 from benchmarks.growth import peak_gb
 from benchmarks.machine import seconds
 from benchmarks.row import Row
@@ -45,7 +44,7 @@ class Spent:
 
 
 def run(settings: Settings) -> Iterator[Row]:
-    spent = _in_fresh_process(settings.size(100_000, 2_000))
+    spent = Spent(**in_fresh_process("benchmarks.salience_maps", settings.size(100_000, 2_000)))
     # The targets are of the full size.
     limits: tuple[float | None, ...] = (None, None, None) if settings.quick else (60.0, 100.0, 2.0)
     shape = f"{spent.maps:,} generated maps of {TOKENS_A_TEXT} tokens, {VOCABULARY:,} items by Zipf's law"
@@ -64,13 +63,6 @@ def run(settings: Settings) -> Iterator[Row]:
         note=f"{NEIGHBOURS} of them, with the terms they share; median of {QUERIES} questions",
     )
     yield Row("salience: peak memory", spent.peak_gb, "GB", at_most=limits[2], note="the maps included")
-
-
-def _in_fresh_process(maps: int) -> Spent:
-    command = [sys.executable, "-m", "benchmarks.salience_maps", str(maps)]
-    root = Path(__file__).resolve().parents[1]
-    done = subprocess.run(command, cwd=root, stdout=subprocess.PIPE, text=True, check=True)
-    return Spent(**json.loads(done.stdout.splitlines()[-1]))
 
 
 def measure(n: int) -> Spent:

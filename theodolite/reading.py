@@ -170,6 +170,15 @@ def plain(value: Any) -> Any:
     return value
 
 
+def percent(share: float) -> str:
+    """A share as a finding says it.
+
+    >>> percent(0.0123), percent(0.5)
+    ('1.2%', '50%')
+    """
+    return f"{100 * share:.1f}%" if abs(share) < 0.0995 else f"{100 * share:.0f}%"
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write JSON under a temporary name and rename it."""
     temporary = path.with_name(f".{path.name}.tmp")

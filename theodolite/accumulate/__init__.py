@@ -7,7 +7,7 @@ from theodolite.accumulate.hashing import hash_of, uniform_of
 from theodolite.accumulate.moments import WeightedMean, mean_interval, wilson
 from theodolite.accumulate.samples import DistinctSample, Gathered, HashSample
 from theodolite.accumulate.scan import column_quantiles, nearest
-from theodolite.accumulate.sums import KeyedSums, UnitSums, mean_pair_cosine
+from theodolite.accumulate.sums import KeyedSums, UnitSums, mean_pair_cosine, unit_vectors
 from theodolite.accumulate.top import TopK
 
 __all__ = [
@@ -27,5 +27,6 @@ __all__ = [
     "mean_pair_cosine",
     "nearest",
     "uniform_of",
+    "unit_vectors",
     "wilson",
 ]

@@ -127,3 +127,14 @@ class KeyedSums(Accumulator):
         """The keys, and for each the mean cosine of two of its occurrences, (keys, *shape[:-1])."""
         grown = (Ellipsis,) + (None,) * (self._sums.ndim - 2)
         return self.keys, mean_pair_cosine(self.sums, self.weight[grown], self.squares[grown])
+
+
+def unit_vectors(vectors: NDArray[Any]) -> NDArray[Any]:
+    """Vectors (…, d) scaled to length 1, in their own number type; a zero vector stays zero.
+
+    >>> unit_vectors(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [[0.6, 0.8], [0.0, 0.0]]
+    """
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=-1, keepdims=True)
+    found: NDArray[Any] = (vectors / np.where(lengths > 0, lengths, 1)).astype(vectors.dtype)
+    return found

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from theodolite.accumulate import unit_vectors
+
 Floats = NDArray[np.float64]
 
 
@@ -49,20 +51,13 @@ def prefix_mev(gram: NDArray[Any], sizes: Sequence[int], *, centered: bool = Fal
     return found
 
 
-def units(vectors: NDArray[Any]) -> NDArray[Any]:
-    """Vectors (…, d) scaled to length 1; a zero vector stays zero."""
-    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    found: NDArray[Any] = np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
-    return found
-
-
 def shuffled_similarity(pool: NDArray[Any], sizes: NDArray[np.int64], seed: int) -> Floats:
     """IntraSim of texts of the given sizes made of random members of a pool of vectors (p, layers, d).
 
     Returns (texts, layers). Members of one text are different; a text longer than the pool takes all of it.
     """
     random = np.random.default_rng(seed)
-    unit = units(pool.astype(np.float64))
+    unit = unit_vectors(pool.astype(np.float64))
     found = np.empty((len(sizes), pool.shape[1]))
     for i, size in enumerate(sizes.tolist()):
         members = random.choice(len(pool), min(size, len(pool)), replace=False)

@@ -6,6 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from theodolite.reading import percent
+
 Row = dict[str, Any]
 Rows = dict[str, list[Row]]
 
@@ -51,7 +53,7 @@ def findings(encoder: str, tables: dict[str, pa.Table], shown: str | None, point
         said.append(
             f"from their vectors, a linear separator names the corpus of {points} with accuracy {r['accuracy']:.2f} "
             f"(guessing: {r['chance']:.2f}); the ranges of the top scores of two corpora overlap for "
-            f"{_percent(rows['overlap'][0]['overlap'])} of the neurons."
+            f"{percent(rows['overlap'][0]['overlap'])} of the neurons."
         )
     said += _outliers(rows["outliers"], points)
     said += _concepts(rows.get("concepts", []))
@@ -66,7 +68,7 @@ def _rate(r: Row, corpora: int, points: str) -> str:
     kind = NAMES.get(r["kind"], f"{r['kind']} directions")
     return (
         f"of the {r['with_pattern']} {kind} whose top {points} show a pattern in at least one corpus, "
-        f"{_percent(r['illusion_rate'])} ({_percent(r['illusion_rate_low'])} to {_percent(r['illusion_rate_high'])}) "
+        f"{percent(r['illusion_rate'])} ({percent(r['illusion_rate_low'])} to {percent(r['illusion_rate_high'])}) "
         f"keep it in none of the other {corpora - 1}: what they seem to mean is the corpus's, not theirs."
     )
 
@@ -74,12 +76,12 @@ def _rate(r: Row, corpora: int, points: str) -> str:
 def _share(rates: list[Row], points: str) -> list[str]:
     if not rates:
         return []
-    parts = [f"{_percent(r['pattern_share'])} of {NAMES.get(r['kind'], r['kind'])}" for r in rates]
+    parts = [f"{percent(r['pattern_share'])} of {NAMES.get(r['kind'], r['kind'])}" for r in rates]
     r = rates[0]
     return [
         f"the machine finds a pattern in the top {points} of {', '.join(parts)} (by corpus), and in "
-        f"{_percent(r['random_sets_with_pattern'])} ({_percent(r['random_sets_with_pattern_low'])} to "
-        f"{_percent(r['random_sets_with_pattern_high'])}) of random sets of {points}: its false positives."
+        f"{percent(r['random_sets_with_pattern'])} ({percent(r['random_sets_with_pattern_low'])} to "
+        f"{percent(r['random_sets_with_pattern_high'])}) of random sets of {points}: its false positives."
     ]
 
 
@@ -114,15 +116,15 @@ def _monotonic(rows: Rows, corpora: list[str]) -> list[str]:
         return []
     single = [r for r in shares if len(r["corpora"]) == 1]
     said = (
-        f"of all pairs of a neuron and one of {common} tokens, {_percent(min(r['monotonic'] for r in single))} to "
-        f"{_percent(max(r['monotonic'] for r in single))} change steadily along the neuron within one corpus "
-        f"(shuffled: {_percent(max(r['baseline_shuffled'] for r in single))})"
+        f"of all pairs of a neuron and one of {common} tokens, {percent(min(r['monotonic'] for r in single))} to "
+        f"{percent(max(r['monotonic'] for r in single))} change steadily along the neuron within one corpus "
+        f"(shuffled: {percent(max(r['baseline_shuffled'] for r in single))})"
     )
     if len(corpora) > 1:
         every = shares[-1]
         said += (
-            f", and {_percent(every['monotonic'])} in all {len(corpora)} "
-            f"(shuffled: {_percent(every['baseline_shuffled'])})"
+            f", and {percent(every['monotonic'])} in all {len(corpora)} "
+            f"(shuffled: {percent(every['baseline_shuffled'])})"
         )
     return [said + "."]
 
@@ -131,7 +133,7 @@ def _outliers(rows: list[Row], points: str) -> list[str]:
     worst = max(rows, key=lambda r: r["held_by_farthest_0.01"])
     return [
         f"in {worst['corpus']}, the 1% of {points} farthest from all others hold "
-        f"{_percent(worst['held_by_farthest_0.01'])} of all top places ({worst['different_texts']:,} "
+        f"{percent(worst['held_by_farthest_0.01'])} of all top places ({worst['different_texts']:,} "
         f"different {points} hold the {worst['places']:,})."
     ]
 
@@ -143,7 +145,3 @@ def _concepts(rows: list[Row]) -> list[str]:
         f"{r['stability']:.2f}."
         for r in rows
     ]
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}%" if abs(share) < 0.0995 else f"{100 * share:.0f}%"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theodolite.accumulate import Covariance
+from theodolite.accumulate import Covariance, unit_vectors
 from theodolite.errors import InputError
 
 Ints = NDArray[np.int64]
@@ -75,17 +75,6 @@ class Points:
     def unit(self) -> Points:
         """The same points, scaled to length 1."""
         return replace(self, normalised=True)
-
-
-def unit_vectors(vectors: NDArray[Any]) -> NDArray[Any]:
-    """(n, d) scaled to length 1; a zero vector stays zero.
-
-    >>> unit_vectors(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
-    [[0.6, 0.8], [0.0, 0.0]]
-    """
-    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
-    found: NDArray[Any] = (vectors / np.where(lengths > 0, lengths, 1)).astype(vectors.dtype)
-    return found
 
 
 @dataclass(frozen=True)

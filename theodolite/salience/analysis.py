@@ -30,7 +30,11 @@ class Space:
     whole: Represented
     # (n, columns) sparse, whose columns are terms: the representation itself where it is sparse.
     terms: Any
-    items: Ints | None
+
+    @property
+    def items(self) -> Ints | None:
+        """What the columns of the terms stand for, see ``Represented``."""
+        return self.whole.items
 
 
 @dataclass(frozen=True)
@@ -83,8 +87,8 @@ class Analysis:
             like=like.whole if like else None,
         )
         if found.items is None:
-            return Space(name, found, salience_vocab(self.maps, self.vocabulary.size, self.top_k), None)
-        return Space(name, found, found.matrix, found.items)
+            return Space(name, found, salience_vocab(self.maps, self.vocabulary.size, self.top_k))
+        return Space(name, found, found.matrix)
 
     def within(self, wanted: str) -> Iterator[tuple[str, Ints]]:
         """Each part that is clustered by itself: a predicted class's name and its texts."""
@@ -137,15 +141,13 @@ class Analysis:
         best = best_cluster(found.labels, mine)
         return {**self.about(found), "clusters": len(found.clusters), **asdict(best), "marked": int(mine.sum())}
 
-    def neighbour_rows(
-        self, text: int, other: Analysis, name: str, count: int, among: NDArray[np.bool_] | None
-    ) -> Iterator[Row]:
+    def neighbour_rows(self, text: int, other: Analysis, name: str, count: int) -> Iterator[Row]:
         """The texts of another analysis (or this one) nearest to one of these, with the terms they share."""
         space = other.space(name)
         mine = space if other is self else self.space(name, like=space)
         queries, keep = mine.whole.matrix[[text]], self.vocabulary.may_name(space.items)
         more = 1 if other is self else 0
-        rows, cosines = nearest(space.whole.matrix, queries, count + more, among=among)
+        rows, cosines = nearest(space.whole.matrix, queries, count + more)
         pairs = zip(rows[0].tolist(), cosines[0].tolist(), strict=True)
         # A text that shares nothing is no neighbour.
         found = [(row, cosine) for row, cosine in pairs if cosine > 0 and not (more and row == text)]

@@ -6,6 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from theodolite.reading import percent
+
 Row = dict[str, Any]
 
 SUSPICIOUS = 3
@@ -36,8 +38,8 @@ def _predictions(rows: list[Row]) -> list[str]:
     if whole.get("accuracy") is None:
         return []
     return [
-        f"it names the class of {_percent(whole['accuracy'])} of {whole['texts']:,} labelled texts rightly "
-        f"({_interval(whole, 'accuracy')}; always the commonest class: {_percent(whole['baseline'])})."
+        f"it names the class of {percent(whole['accuracy'])} of {whole['texts']:,} labelled texts rightly "
+        f"({_interval(whole, 'accuracy')}; always the commonest class: {percent(whole['baseline'])})."
     ]
 
 
@@ -48,7 +50,7 @@ def _clusters(rows: list[Row]) -> list[str]:
     mine = sorted((r for r in rows if (r["representation"], r["method"]) == first), key=lambda r: -r["suspicion"])
     parts = [
         f"cluster {r['id']} of those answered {r['predicted']} ({', '.join(r['terms'][:4]) or 'no terms'}; "
-        f"{_percent(r['share'])} of them, suspicion {r['suspicion']:.2f})"
+        f"{percent(r['share'])} of them, suspicion {r['suspicion']:.2f})"
         for r in mine[:SUSPICIOUS]
     ]
     return [f"most like a shortcut look: {'; '.join(parts)}."]
@@ -61,14 +63,14 @@ def _marker(rows: list[Row], marker: str | None) -> list[str]:
     return [
         f"texts with the marker '{marker}' gather in cluster {best['cluster']} of those answered "
         f"{best['predicted']} by {best['representation']}: precision {best['precision']:.2f}, recall "
-        f"{best['recall']:.2f}, {_percent(best['size'])} of the texts."
+        f"{best['recall']:.2f}, {percent(best['size'])} of the texts."
     ]
 
 
 def _faithfulness(rows: list[Row]) -> list[str]:
     most = max((r["k"] for r in rows), default=0)
     parts = [
-        f"{r['method']} {r['comprehensiveness']:.2f} ({_interval(r, 'comprehensiveness', percent=False)})"
+        f"{r['method']} {r['comprehensiveness']:.2f} ({_interval(r, 'comprehensiveness', as_percent=False)})"
         for r in rows
         if r["k"] == most
     ]
@@ -79,7 +81,7 @@ def _faithfulness(rows: list[Row]) -> list[str]:
 
 def _sensitivity(rows: list[Row]) -> list[str]:
     parts = [
-        f"{r['list']} {r['insertion']:+.2f} ({_interval(r, 'insertion', percent=False)})"
+        f"{r['list']} {r['insertion']:+.2f} ({_interval(r, 'insertion', as_percent=False)})"
         for r in rows
         if r["insertion"] is not None
     ]
@@ -98,10 +100,6 @@ def _completeness(rows: list[Row]) -> list[str]:
     ]
 
 
-def _interval(row: Row, name: str, percent: bool = True) -> str:
+def _interval(row: Row, name: str, as_percent: bool = True) -> str:
     low, high = row[f"{name}_low"], row[f"{name}_high"]
-    return f"{_percent(low)} to {_percent(high)}" if percent else f"{low:.2f} to {high:.2f}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}%" if abs(share) < 0.0995 else f"{100 * share:.0f}%"
+    return f"{percent(low)} to {percent(high)}" if as_percent else f"{low:.2f} to {high:.2f}"

@@ -201,7 +201,7 @@ class Salience(Instrument):
             other = analyses[self.among or own, method]
             for text in self._asked(mine):
                 for name in self.representation:
-                    yield from mine.neighbour_rows(text, other, name, 5, None)
+                    yield from mine.neighbour_rows(text, other, name, 5)
 
     def _asked(self, analysis: Analysis) -> Iterator[int]:
         """The texts whose neighbours are wanted, by their places among the maps."""

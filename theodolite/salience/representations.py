@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from theodolite.accumulate import unit_vectors
 from theodolite.errors import InputError
 from theodolite.salience.maps import SPECIAL, Floats, Ints, TextMaps
 from theodolite.salience.pmi import bag_of_words, pmi_table
@@ -98,9 +99,7 @@ def unit_rows(matrix: NDArray[Any]) -> Floats:
     >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
     """
-    found = np.asarray(matrix, np.float32)
-    lengths = np.sqrt(np.einsum("ij,ij->i", found, found, dtype=np.float64))
-    return np.asarray(found / np.where(lengths > 0, lengths, 1)[:, None], np.float32)
+    return unit_vectors(np.asarray(matrix, np.float32))
 
 
 def represent(
