@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from theodolite.cli.main import main
 from theodolite.corpus import Corpus
 from theodolite.errors import InputError
 from theodolite.salience.planting import CANDIDATES, RULES, Planted, plant, write_planted
@@ -246,3 +247,20 @@ def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
             write_planted(path, planted)
         assert str(path) in str(error.value)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command(tmp_path, capsys):
+    """The file it writes is a corpus with the truth in a column, whose words are the vocabulary's own."""
+    source = tmp_path / "texts.csv"
+    source.write_text("text,label\n" + "".join(f"the film number {i} is fine,{i % 2}\n" for i in range(200)))
+    out = tmp_path / "planted.jsonl"
+    with pytest.raises(SystemExit) as left:
+        main(["plant", "--corpus", f"{source}?label=label", "--rule", "word", "--out", str(out)])
+    said = capsys.readouterr().err
+    assert left.value.code == 0, said
+    planted = Corpus.read(f"{out}?label=label", columns=["truth"])
+    truth = planted.column("truth").to_pylist()
+    word = said.split("(")[1].split(")")[0]
+    assert [word in text.split() for text in planted.texts()] == [t == "1" for t in truth]
+    assert 5 < truth.count("1") < 40
+    assert all(v == 1 for v, t in zip(planted.column("label").to_pylist(), truth, strict=True) if t == "1")

@@ -24,6 +24,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from theodolite import Encoder
 from theodolite.batching import windows
+from theodolite.cli.main import main
 from theodolite.corpus import Corpus
 from theodolite.encoder.classifier import Classifier
 from theodolite.encoder.resolve import resolve
@@ -511,3 +512,21 @@ def test_real_texts_of_other_kinds_pass_the_split(shared: Path) -> None:
     labels = [len(text) / 7 for text in texts]
     split = split_corpus(Corpus.of(texts, labels=labels), None, "auto", 0.2, 0)
     assert split.task.regression and len(split.validation) == round(0.2 * len(set(texts)))
+
+
+def test_the_command_takes_labels_of_any_column(small: str, tmp_path: Path, capsys) -> None:
+    corpus = colours(24)
+    rows = zip(corpus.texts(), corpus.column("label").to_pylist(), strict=True)
+    path = tmp_path / "colours.csv"
+    path.write_text("said,kind\n" + "".join(f"{text},{label}\n" for text, label in rows), encoding="utf-8")
+    options = ["--epochs", "1", "--evaluations", "1", "--store", str(tmp_path / "store"), "--json"]
+    command = ["train", "classifier", small, "--corpus", f"{path}?text=said&label=kind", *options]
+    with pytest.raises(SystemExit) as left:
+        main([*command, "--out", str(tmp_path / "model")])
+    assert left.value.code == 0, capsys.readouterr().err
+    assert json.loads(capsys.readouterr().out)["training_texts"] > 10
+    assert isinstance(Encoder.load(tmp_path / "model"), Classifier)
+    with pytest.raises(SystemExit) as left:
+        main(command)
+    assert left.value.code == 2
+    assert "--out DIR" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -58,7 +59,7 @@ def plant(
     sys.stderr.write(f"{changed:,} of {len(texts):,} texts were touched by the rule {rule}{words}; they are in {out}\n")
 
 
-def _single(model: str):  # type: ignore[no-untyped-def]
+def _single(model: str) -> Callable[[str], bool]:
     """Whether a word is one item of the model's vocabulary; its tokenizer is read, its weights are not."""
     from theodolite.encoder.loading import load_tokenizer
     from theodolite.encoder.resolve import resolve

@@ -36,7 +36,7 @@ def _classifier(**given: Any) -> None:
     if given["out"] is None:
         raise InputError("train classifier: say where the model goes with --out DIR")
     training = build.chosen(Training, given)
-    corpora = read_corpora(given, ("label",))
+    corpora = read_corpora(given, ())
     if len(corpora) > 1:
         raise InputError(f"train classifier: takes one corpus, and {len(corpora)} were given")
     validation = None
