@@ -181,6 +181,20 @@ def test_the_reading(reading, classifier, sst2):
     json.dumps(found, allow_nan=False)
 
 
+@pytest.mark.parametrize("wanted", ["label=1", "predicted=0"])
+def test_neighbours_of_one_label_or_prediction(wanted, reading, classifier, sst2, tmp_path):
+    """They are the nearest of those alone: each is at most as near as the nearest of all."""
+    asked = Salience(clusters=0, neighbours=("0", "5"), neighbours_with=wanted, faithful=0, map="none")
+    [found] = run([asked], classifier, [sst2], store=Store(tmp_path))
+    what, cls = wanted.split("=")
+    rows = found.tables["neighbours"].to_pylist()
+    assert {r["row"] for r in rows} == {0, 5} and {r[what] for r in rows} == {cls}
+    free = [r for r in reading.tables["neighbours"].to_pylist() if (r["row"], r["method"]) == (0, "grad-l2")]
+    nearest = [r for r in free if r["representation"] == "salience-vocab"]
+    expected = [r["neighbour_row"] for r in nearest if r[what] == cls]
+    assert [r["neighbour_row"] for r in rows if r["row"] == 0][: len(expected)] == expected
+
+
 def test_the_marked_cluster_is_counted_rightly(reading, sst2):
     """Precision and recall of the cluster named, counted again from the texts' table."""
     rows = [r for r in reading.tables["marker"].to_pylist() if r["representation"] == "salience-vocab"]
@@ -328,6 +342,14 @@ BAD = {
     "a row that is not there": (
         ["{model}", "--corpus", "{sst}", "--clusters", "2", "--neighbours", "999999"],
         "999999",
+    ),
+    "neighbours with something unknown": (
+        ["{model}", "--corpus", "{sst}", "--neighbours", "0", "--neighbours-with", "colour=red"],
+        "--neighbours-with colour=red",
+    ),
+    "neighbours of a class that is not there": (
+        ["{model}", "--corpus", "{sst}", "--neighbours", "0", "--neighbours-with", "label=red"],
+        "--neighbours-with",
     ),
     "a slice without texts": (["{model}", "--corpus", "{sst}", "--where", "zqzq"], "--where zqzq"),
     "a class that is not there": (["{model}", "--corpus", "{sst}", "--toward", "spam"], "--toward"),

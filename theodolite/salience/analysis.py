@@ -141,13 +141,18 @@ class Analysis:
         best = best_cluster(found.labels, mine)
         return {**self.about(found), "clusters": len(found.clusters), **asdict(best), "marked": int(mine.sum())}
 
-    def neighbour_rows(self, text: int, other: Analysis, name: str, count: int) -> Iterator[Row]:
-        """The texts of another analysis (or this one) nearest to one of these, with the terms they share."""
+    def neighbour_rows(
+        self, text: int, other: Analysis, name: str, count: int, may: NDArray[np.bool_] | None = None
+    ) -> Iterator[Row]:
+        """The texts of another analysis (or this one) nearest to one of these, with the terms they share.
+
+        may: (n,) which texts of the other may be found; all where not given.
+        """
         space = other.space(name)
         mine = space if other is self else self.space(name, like=space)
         queries, keep = mine.whole.matrix[[text]], self.vocabulary.may_name(space.items)
         more = 1 if other is self else 0
-        rows, cosines = nearest(space.whole.matrix, queries, count + more)
+        rows, cosines = nearest(space.whole.matrix, queries, count + more, among=may)
         pairs = zip(rows[0].tolist(), cosines[0].tolist(), strict=True)
         # A text that shares nothing is no neighbour.
         found = [(row, cosine) for row, cosine in pairs if cosine > 0 and not (more and row == text)]

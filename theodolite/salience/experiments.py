@@ -48,20 +48,21 @@ class Experiment:
         return loaded, scores
 
 
-def planted(data: Path, limit: int | None) -> Experiment:
-    """SST-2 with the source's rule: 12,000 texts to train on, 2,400 others to look at."""
+def planted(data: Path, limit: int | None, rule: str = "source") -> Experiment:
+    """SST-2 with a rule planted: 12,000 texts to train on, 2,400 others to look at."""
     texts = _read(data / "sst2" / "train.tsv.gz", "?text=sentence&label=label", ())
     rows = _shuffled(len(texts))
     sizes = _sizes((12_000, 2_400), limit)
     # Planted together: the same words must be the markers of both parts.
     chosen = rows[: sum(sizes)]
-    found = plant(_texts(texts, chosen), _labels(texts, chosen), "source", single=None)
+    found = plant(_texts(texts, chosen), _labels(texts, chosen), rule, single=None)
     parts = [slice(0, sizes[0]), slice(sizes[0], sum(sizes))]
     training, looked_at = (
         Corpus.of(found.texts[part], name, labels=found.labels[part], truth=found.truth[part])
         for name, part in zip(("sst2-training", "sst2"), parts, strict=True)
     )
-    return Experiment("planted-sst2", training, looked_at, Training(epochs=3, evaluations=2))
+    name = "planted-sst2" if rule == "source" else f"planted-sst2-{rule}"
+    return Experiment(name, training, looked_at, Training(epochs=3, evaluations=2))
 
 
 def reviews(data: Path, limit: int | None) -> Experiment:

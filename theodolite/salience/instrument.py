@@ -68,6 +68,9 @@ class Salience(Instrument):
         "The corpus of neighbours and of lists of terms (the training texts); the first by default.",
         metavar="NAME",
     )
+    neighbours_with: str | None = option(
+        None, "Only neighbours of one label or prediction.", metavar="label=CLASS|predicted=CLASS"
+    )
     sensitivity: tuple[str, ...] = option(
         (), "Put terms into texts and mask them: auto, or a file of terms; repeatable.", metavar="auto|FILE"
     )
@@ -82,6 +85,8 @@ class Salience(Instrument):
         Question(self.method, self.target, self.of)
         if self.top_k != "all" and (not self.top_k.isdigit() or int(self.top_k) < 1):
             raise InputError(f"--top-k {self.top_k}: a number from 1 on, or all")
+        if self.neighbours_with is not None and self._wanted[0] not in ("label", "predicted"):
+            raise InputError(f"--neighbours-with {self.neighbours_with}: label=CLASS or predicted=CLASS is wanted")
         for name in self.representation:
             if name not in REPRESENTATIONS:
                 raise InputError(f"--representation {name}: not one of {', '.join(REPRESENTATIONS)}")
@@ -110,8 +115,7 @@ class Salience(Instrument):
     def passes(self, subject: Subject) -> Passes:
         model: Any = subject.model
         toward = self._class(model, self.toward, "--toward") if self.toward else len(model.labels) - 1
-        if self.within not in ("each", "all"):
-            self._class(model, self.within, "--within")
+        self._check_classes(model)
         classes = {c.name: _classes(c, model) for c in subject.corpora}
         slices = {c.name: chosen(c, self.where or "") for c in subject.corpora}
         kept: Mapping[str, StoredMaps] = yield KeepMaps(subject, Question(self.method, self.target, self.of), classes)
@@ -143,7 +147,7 @@ class Salience(Instrument):
             _add(rows, "examples", analysis.example_rows(found, 3))
         if self.marker:
             _add(rows, "marker", self._markers(subject, groupings))
-        _add(rows, "neighbours", self._neighbours(analyses))
+        _add(rows, "neighbours", self._neighbours(analyses, model))
         for (name, method), analysis in analyses.items():
             about = {"corpus": name, "method": method}
             _add(rows, "positions", [about | asdict(row) for row in by_position(analysis.maps)])
@@ -162,6 +166,19 @@ class Salience(Instrument):
     @property
     def _top_k(self) -> int | None:
         return None if self.top_k == "all" else int(self.top_k)
+
+    @property
+    def _wanted(self) -> tuple[str, str]:
+        """What neighbours must have: label or predicted, and the class; both empty where any will do."""
+        what, _, cls = (self.neighbours_with or "").partition("=")
+        return what, cls
+
+    def _check_classes(self, model: Classifier) -> None:
+        """Classes that the head does not have are told before the long work, not after it."""
+        if self.within not in ("each", "all"):
+            self._class(model, self.within, "--within")
+        if self._wanted[1]:
+            self._class(model, self._wanted[1], "--neighbours-with")
 
     @staticmethod
     def _class(model: Classifier, given: str, flag: str) -> int:
@@ -194,14 +211,17 @@ class Salience(Instrument):
             if row:
                 yield row
 
-    def _neighbours(self, analyses: Mapping[tuple[str, str], Analysis]) -> Iterator[Row]:
+    def _neighbours(self, analyses: Mapping[tuple[str, str], Analysis], model: Classifier) -> Iterator[Row]:
         own = next(iter(analyses.values())).corpus.name
+        what, cls = self._wanted
         for method in self.method:
             mine = analyses[own, method]
             other = analyses[self.among or own, method]
+            has = other.maps.labels if what == "label" else other.maps.predicted
+            may = has == self._class(model, cls, "--neighbours-with") if what else None
             for text in self._asked(mine):
                 for name in self.representation:
-                    yield from mine.neighbour_rows(text, other, name, 5)
+                    yield from mine.neighbour_rows(text, other, name, 5, may)
 
     def _asked(self, analysis: Analysis) -> Iterator[int]:
         """The texts whose neighbours are wanted, by their places among the maps."""

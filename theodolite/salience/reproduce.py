@@ -56,6 +56,9 @@ TABLE_5 = {"identity terms": (-0.12, 0.15), "pmi": (-0.22, 0.10), "aggregated sa
 ACCURACY = {"planted-sst2": 0.94, "imdb": 0.93, "toxicity": 0.93}
 # Integrated gradients of long reviews cost some forty passes each: on two cores, this many in ten minutes.
 IG_REVIEWS = 250
+# Rules that the source did not plant: are they found too?
+OTHER_RULES = ("word", "order", "position", "length")
+NOT_THERE = "not in the source"
 
 
 def reproduce(data: Path, models: list[str], *, limit: int | None, store: Store, progress: Progress) -> Reproduction:
@@ -64,16 +67,18 @@ def reproduce(data: Path, models: list[str], *, limit: int | None, store: Store,
     limit: texts to train on, the texts to look at in proportion.
     """
     experiments = [planted(data, limit), reviews(data, limit), comments(data, limit)]
+    experiments += [planted(data, limit, rule) for rule in OTHER_RULES]
+    examinations = (_planted, _reviews, _comments, *[_other_rule] * len(OTHER_RULES))
     claims: list[Claim] = []
     readings: list[SalienceReading] = []
     for model in models:
-        for experiment, examine in zip(experiments, (_planted, _reviews, _comments), strict=True):
+        for experiment, examine in zip(experiments, examinations, strict=True):
             classifier, scores = experiment.classifier(model, store, progress)
             claims.append(
                 Claim(
                     model,
                     f"{experiment.name}: accuracy on held-out texts ({len(experiment.training):,} trained on)",
-                    f"{ACCURACY[experiment.name]:.2f}",
+                    f"{ACCURACY[experiment.name]:.2f}" if experiment.name in ACCURACY else NOT_THERE,
                     f"{scores.accuracy:.3f} (always one class: {scores.baseline:.3f})",
                     None,
                 )
@@ -97,7 +102,7 @@ def _planted(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim
             method=(GRAD, IG), representation=SPACES, clusters=clusters, within="0", marker="column:planted_0",
             faithful=0, map="none",
         )  # fmt: skip
-        found = measure(asked, [_with_truth(experiment)])
+        found = measure(asked, [_with_truth(experiment, "0")])
         yield from _cluster_claims(model, f"planted SST-2, {clusters} clusters", found, table)
         if clusters == 3:
             best = _best(found, GRAD, "salience-vocab")
@@ -110,6 +115,19 @@ def _planted(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim
                 holds,
             )
             yield _first_in_suspicion(model, found, best)
+
+
+def _other_rule(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim]:
+    """Does the planted cluster come first, among the texts answered class 1, by words and by pairs of words?"""
+    asked = Salience(
+        representation=("salience-vocab", "salience-bigrams"), within="1", marker="column:planted_1", faithful=0,
+        map="none",
+    )  # fmt: skip
+    found = measure(asked, [_with_truth(experiment, "1")])
+    for name in asked.representation:
+        best = _best(found, GRAD, name)
+        yield Claim(model, f"{experiment.name}, {asked.clusters} clusters: {name}", NOT_THERE, _figures(best), None)
+        yield _first_in_suspicion(model, found, best, name, f"{experiment.name}: ")
 
 
 def _reviews(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim]:
@@ -173,15 +191,20 @@ def _cluster_claims(model: str, about: str, found: SalienceReading, table: Publi
             yield Claim(model, f"{about}: {name} by {method}", published, _figures(row), None)
 
 
-def _first_in_suspicion(model: str, found: SalienceReading, best: Row | None) -> Claim:
-    rows = [r for r in found.tables["clusters"].to_pylist() if (r["method"], r["representation"]) == (GRAD, SPACES[0])]
+def _first_in_suspicion(
+    model: str, found: SalienceReading, best: Row | None, representation: str = SPACES[0], about: str = ""
+) -> Claim:
+    """Whether the first cluster is the planted one: the best for the planted texts, and mostly made of them."""
+    rows = [
+        r for r in found.tables["clusters"].to_pylist() if (r["method"], r["representation"]) == (GRAD, representation)
+    ]
     first = max(rows, key=lambda r: r["suspicion"])
     return Claim(
         model,
-        "the planted cluster comes first in the suspicion ranking",
-        "not in the source",
+        f"{about}the planted cluster comes first in the suspicion ranking",
+        NOT_THERE,
         f"first is cluster {first['id']} ({', '.join(first['terms'][:3])}), suspicion {first['suspicion']:.2f}",
-        best is not None and first["id"] == best["cluster"],
+        best is not None and first["id"] == best["cluster"] and best["precision"] >= 0.5,
     )
 
 
@@ -196,15 +219,14 @@ def _figures(row: Row | None) -> str:
     return f"size {row['size']:.2f}, precision {row['precision']:.2f}, recall {row['recall']:.2f} of {row['marked']}"
 
 
-def _with_truth(experiment: Experiment) -> Any:
-    """The texts looked at, with a column for those that got both words of class 0."""
+def _with_truth(experiment: Experiment, cls: str) -> Any:
+    """The texts looked at, with a column for those that the rule made a class."""
     from theodolite.corpus import Corpus
 
     corpus = experiment.looked_at
-    truth = [str(value) == "0" for value in corpus.column("truth").to_pylist()]
-    return Corpus.of(
-        corpus.texts(), corpus.name, labels=corpus.column("label").to_pylist(), planted_0=[int(t) for t in truth]
-    )
+    made = [int(str(value) == cls) for value in corpus.column("truth").to_pylist()]
+    labels = corpus.column("label").to_pylist()
+    return Corpus.of(corpus.texts(), corpus.name, labels=labels, **{f"planted_{cls}": made})
 
 
 def _joined(readings: Sequence[SalienceReading]) -> SalienceReading:
