@@ -99,7 +99,7 @@ def _planted(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim
     """Tables 1, 8 and 9: the cluster of texts with both marker words, among those answered class 0."""
     for clusters, table in ((3, TABLE_8), (20, TABLE_9)):
         asked = Salience(
-            method=(GRAD, IG), representation=SPACES, clusters=clusters, within="0", marker="column:planted_0",
+            method=(GRAD, IG), representation=SPACES, clusters=clusters, within="0", marker="column:planted",
             faithful=0, map="none",
         )  # fmt: skip
         found = measure(asked, [_with_truth(experiment, "0")])
@@ -120,7 +120,7 @@ def _planted(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim
 def _other_rule(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim]:
     """Does the planted cluster come first, among the texts answered class 1, by words and by pairs of words?"""
     asked = Salience(
-        representation=("salience-vocab", "salience-bigrams"), within="1", marker="column:planted_1", faithful=0,
+        representation=("salience-vocab", "salience-bigrams"), within="1", marker="column:planted", faithful=0,
         map="none",
     )  # fmt: skip
     found = measure(asked, [_with_truth(experiment, "1")])
@@ -226,7 +226,7 @@ def _with_truth(experiment: Experiment, cls: str) -> Any:
     corpus = experiment.looked_at
     made = [int(str(value) == cls) for value in corpus.column("truth").to_pylist()]
     labels = corpus.column("label").to_pylist()
-    return Corpus.of(corpus.texts(), corpus.name, labels=labels, **{f"planted_{cls}": made})
+    return Corpus.of(corpus.texts(), corpus.name, labels=labels, planted=made)
 
 
 def _joined(readings: Sequence[SalienceReading]) -> SalienceReading:
