@@ -49,10 +49,10 @@ class Experiment:
 
 
 def planted(data: Path, limit: int | None, rule: str = "source") -> Experiment:
-    """SST-2 with a rule planted: 12,000 texts to train on, 2,400 others to look at."""
+    """SST-2 with a rule planted: 12,000 texts to train on (6,000 for other rules), 2,400 others to look at."""
     texts = _read(data / "sst2" / "train.tsv.gz", "?text=sentence&label=label", ())
     rows = _shuffled(len(texts))
-    sizes = _sizes((12_000, 2_400), limit)
+    sizes = _sizes((12_000 if rule == "source" else 6_000, 2_400), limit)
     # Planted together: the same words must be the markers of both parts.
     chosen = rows[: sum(sizes)]
     found = plant(_texts(texts, chosen), _labels(texts, chosen), rule, single=None)
