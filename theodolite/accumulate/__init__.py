@@ -3,7 +3,7 @@
 from theodolite.accumulate.base import Accumulator
 from theodolite.accumulate.counts import KeyCounts
 from theodolite.accumulate.covariance import Covariance
-from theodolite.accumulate.hashing import hash_of, uniform_of
+from theodolite.accumulate.hashing import hash_of, occurrence_code, uniform_of
 from theodolite.accumulate.moments import WeightedMean, mean_interval, wilson
 from theodolite.accumulate.samples import DistinctSample, Gathered, HashSample
 from theodolite.accumulate.scan import column_quantiles, nearest
@@ -26,6 +26,7 @@ __all__ = [
     "mean_interval",
     "mean_pair_cosine",
     "nearest",
+    "occurrence_code",
     "uniform_of",
     "unit_vectors",
     "wilson",

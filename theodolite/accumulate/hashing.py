@@ -35,6 +35,11 @@ def uniform_of(seed: int, *keys: ArrayLike) -> NDArray[np.float64]:
     return (hash_of(seed, *keys) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
+def occurrence_code(rows: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Occurrences (row, position in its text), each as one number."""
+    return np.asarray((rows << np.int64(24)) | positions)
+
+
 def _spread(key: ArrayLike) -> NDArray[np.uint64]:
     numbers = np.asarray(key)
     if numbers.size and numbers.dtype.kind not in "biu":

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from theodolite.accumulate import DistinctSample, HashSample, KeyCounts, hash_of
+from theodolite.accumulate import DistinctSample, HashSample, KeyCounts, hash_of, occurrence_code
 from theodolite.corpus import Corpus
 from theodolite.instrument import Needs, Observation, Pass
 
 if TYPE_CHECKING:
     from theodolite.encoder.batch import Batch
-    from theodolite.encoder.tokens import Words
 
 Ints = NDArray[np.int64]
 
@@ -26,16 +25,6 @@ SHUFFLED_TEXTS = 1_000
 BASELINE_DRAWS = 20
 # Which random number of an occurrence is meant: one for MEV's sample, one for the pool, then one a draw.
 _MEV, _POOL, _DRAWS = 0, 1, 2
-
-
-def units_of(batch: Batch, unit: str) -> Words:
-    """The words of a batch, or its pieces."""
-    return batch.words if unit == "word" else batch.pieces
-
-
-def code(rows: Ints, positions: Ints) -> Ints:
-    """An occurrence (row, position in the text) as one number."""
-    return (rows << np.int64(24)) | positions
 
 
 def occurrence_hash(seed: int, kind: int, rows: Ints, positions: Ints) -> NDArray[np.uint64]:
@@ -80,14 +69,14 @@ class WordCounts(Observation):
         self.draws = [DistinctSample(cap, 1) for _ in range(BASELINE_DRAWS)]
 
     def update(self, batch: Batch) -> None:
-        words = units_of(batch, self._unit)
+        words = batch.units(self._unit)
         seed = self._seed
         occurrences = Counter(words.key)
         texts = Counter(key for _, key in set(zip(words.text.tolist(), words.key, strict=True)))
         for key, count in occurrences.items():
             self.counts.update(key, (texts[key], count))
         rows = batch.rows[words.text]
-        codes = code(rows, words.position)[:, None]
+        codes = occurrence_code(rows, words.position)[:, None]
         self.pool.update(occurrence_hash(seed, _POOL, rows, words.position), codes)
         sizes = np.bincount(words.text, minlength=len(batch))
         several = np.flatnonzero(sizes >= 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -198,13 +199,16 @@ class _Corpus:
 
     def _random_mev(self, sizes: list[int]) -> Floats:
         """(sizes, layers) mean over the draws; a draw that has fewer different words gives what it has."""
-        draws = []
-        for codes in self.counted.draws:
+
+        def of_draw(codes: NDArray[np.int64]) -> Floats:
             vectors, weights = self._vectors(codes)
             scaled = vectors * np.sqrt(weights)[:, None, None]
             few = [min(size, len(scaled)) for size in sizes]
-            draws.append(_mev_of(scaled, few, self.options.centered))
-        found: Floats = np.mean(draws, axis=0)
+            return _mev_of(scaled, few, self.options.centered)
+
+        # The texts are done and the processors idle: a draw each.
+        with ThreadPoolExecutor() as pool:
+            found: Floats = np.mean(list(pool.map(of_draw, self.counted.draws)), axis=0)
         return found
 
     def _vectors_of_word(self, word: int) -> NDArray[np.float32]:

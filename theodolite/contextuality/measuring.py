@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theodolite.accumulate import Gathered, KeyedSums, UnitSums, WeightedMean, hash_of
-from theodolite.contextuality.counting import Chosen, Counted, code, occurrence_hash, units_of
+from theodolite.accumulate import Gathered, KeyedSums, UnitSums, WeightedMean, hash_of, occurrence_code
+from theodolite.contextuality.counting import Chosen, Counted, occurrence_hash
 from theodolite.contextuality.measures import intra_similarity
 from theodolite.corpus import Corpus
 from theodolite.instrument import Needs, Observation, Pass
@@ -95,7 +95,7 @@ class LayerSums(Observation):
     def update(self, batch: Batch) -> None:
         from scipy.sparse import csr_array
 
-        words = units_of(batch, self._unit)
+        words = batch.units(self._unit)
         if not len(words):
             return
         rows, columns = batch.rows[words.text], batch.columns or {}
@@ -115,20 +115,21 @@ class LayerSums(Observation):
         kept = np.empty((len(keep), *self.kept.vectors.shape[1:]), np.float32)
         total = np.empty_like(self.total.sums)
         replicates = csr_array(drawn)
-        by_text = _sums(np.ones(len(words)), np.arange(len(words)), sizes)
-        by_word = _sums(a[order], order, counts, len(words))
+        every = np.arange(len(words))
+        by_text = _sums(np.ones(len(words), np.float32), every, sizes)
 
         for layer in self._layers:
             vectors = batch.unit_vectors(layer, words)
             kept[:, layer] = vectors[keep]
-            exact = vectors.astype(np.float64)
-            sums = by_text @ exact
-            exact /= _lengths(exact)[:, None]
-            unit_sums = by_text @ exact
+            # A text's own sums are short: single precision serves, at half the traffic. What grows is in double.
+            scale = 1 / _lengths(vectors)
+            sums = by_text @ vectors
+            unit_sums = (_sums(scale, every, sizes) @ vectors).astype(np.float64)
             intra[:, layer] = intra_similarity(unit_sums, sums, sizes)
             total[layer] = text_weight @ unit_sums
             self.replicates.sums[:, layer] += replicates @ unit_sums
-            self.by_word.sums[slots, layer] += by_word @ exact
+            shares = (a[order] * scale[order]).astype(np.float32)
+            self.by_word.sums[slots, layer] += _sums(shares, order, counts, len(words)) @ vectors
 
         self.total.add(total, a.sum(), (a**2).sum(), len(words))
         self.replicates.add(np.zeros(()), drawn @ sizes, drawn**2 @ sizes, 0)
@@ -138,13 +139,13 @@ class LayerSums(Observation):
         self.by_word.add(slots, weights, squares, counts)
         several = sizes >= 2
         self.intra.update(intra[several], text_weight[several])
-        codes = code(rows[keep], words.position[keep])
+        codes = occurrence_code(rows[keep], words.position[keep])
         self.kept.update(codes, kept)
         self.for_mev.update(codes, np.stack([chosen[keep], a[keep]], axis=1).astype(np.float32))
 
     def _keep(self, positions: Ints, rows: Ints, chosen: Ints) -> Ints:
         """Which occurrences' vectors are kept: those of the baselines, and the sample of each word for MEV."""
-        codes = code(rows, positions)
+        codes = occurrence_code(rows, positions)
         baseline = self._wanted[np.minimum(np.searchsorted(self._wanted, codes), len(self._wanted) - 1)] == codes
         mine = chosen >= 0
         mine[mine] = self._chosen.for_mev[chosen[mine]]

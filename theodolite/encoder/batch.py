@@ -72,6 +72,10 @@ class Batch:
         """The tokenizer's pieces as units."""
         return self.tokenizer.pieces(self.tokens)
 
+    def units(self, unit: str) -> Words:
+        """The words, or with ``token`` the pieces."""
+        return self.words if unit == "word" else self.pieces
+
     def token_vectors(self, layer: int) -> Floats:
         """(t, d) vector of each piece at a layer, special tokens out."""
         return _array(self._layer(layer)[self._states.piece_at])
@@ -81,6 +85,11 @@ class Batch:
         flat = _array(self._layer(layer))
         found: Floats = self._means(of, len(flat)) @ flat
         return found
+
+    @cached_property
+    def _matrices(self) -> dict[int, tuple[Words, Any]]:
+        """The matrices of ``_means`` by their units, which are held so that none takes another's identity."""
+        return {}
 
     def pooled(self, layer: int = -1, pooling: str = "own") -> Floats:
         """(n, d) one vector a text."""
@@ -105,10 +114,13 @@ class Batch:
         """
         import scipy.sparse
 
-        lengths = of.stop - of.start
-        at = self._states.piece_at.cpu().numpy()[flat_ranges(of.start, lengths)]
-        share = np.repeat(1 / lengths, lengths).astype(np.float32)
-        return scipy.sparse.csr_array((share, at, np.append(0, np.cumsum(lengths))), shape=(len(of), rows))
+        if id(of) not in self._matrices:
+            lengths = of.stop - of.start
+            at = self._states.piece_at.cpu().numpy()[flat_ranges(of.start, lengths)]
+            share = np.repeat(1 / lengths, lengths).astype(np.float32)
+            found = scipy.sparse.csr_array((share, at, np.append(0, np.cumsum(lengths))), shape=(len(of), rows))
+            self._matrices[id(of)] = of, found
+        return self._matrices[id(of)][1]
 
     @property
     def _states(self) -> States:
