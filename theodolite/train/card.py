@@ -1,4 +1,4 @@
-"""The model card of a trained classifier, from its record."""
+"""The model card of a trained model, from its record."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from theodolite.train.batches import MOST_WINDOWS
 
 
 def card(record: Mapping[str, Any]) -> str:
-    """The record as a page of Markdown."""
+    """The record of a classifier's training as a page of Markdown."""
     scores, classes = record["scores"], record["classes"]
     kind = "Classifier" if classes else "Regression"
     parts = [
@@ -25,7 +25,36 @@ def card(record: Mapping[str, Any]) -> str:
     if classes:
         parts += ["## Classes", _table(["name", "training", "validation", "weight"], classes)]
     parts += ["## Long texts", _windows(record), "## Left out", _left_out(record)]
-    parts += ["## Options", _table(["option", "value"], [{"option": k, "value": v} for k, v in _options(record)])]
+    parts += ["## Options", _options(record)]
+    return "\n\n".join(parts) + "\n"
+
+
+def simcse_card(record: Mapping[str, Any]) -> str:
+    """The record of a training on dropout views as a page of Markdown."""
+    scores, limit = record["scores"], record["max_length"]
+    moments = ("before", "after")
+    rows = [{"held-out texts": name} | {when: scores[when][name] for when in moments} for name in scores["before"]]
+    parts = [
+        f"# Text encoder trained from {record['model']['name']} with unsupervised SimCSE",
+        _made(record),
+        "Two dropout views of each text; the loss is that of finding the one, by cosine, among the views of all texts "
+        f"of a step, given the other. A text's vector: {record['options']['pooling']} pooling, as `modules.json` says.",
+        "## Before and after",
+        _table(["held-out texts", *moments], rows),
+        f"{scores['validation_texts']} texts held out, {scores['training_texts']} trained on, dropout on. The weights "
+        f"kept have the lowest loss on the held-out texts: step {scores['best_step']} of {scores['steps']}. Alignment: "
+        "mean squared distance of the two views, as unit vectors. Uniformity: log of the mean of exp(-2 × squared "
+        "distance) over two texts of a batch. Mean cosine: of two texts.",
+        "## Evaluations",
+        _table(_columns(scores["history"]), scores["history"]),
+        "## Long texts",
+        f"Of a text longer than {limit} tokens one window of {limit} took part, drawn anew each epoch; "
+        f"{scores['cut']} training texts were.",
+        "## Left out",
+        _left_out(record),
+        "## Options",
+        _options(record),
+    ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -68,8 +97,9 @@ def _left_out(record: Mapping[str, Any]) -> str:
     return "\n".join(found) or "Nothing."
 
 
-def _options(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    return [*record["options"].items(), ("max_length", record["max_length"])]
+def _options(record: Mapping[str, Any]) -> str:
+    named = {**record["options"], "max_length": record["max_length"]}
+    return _table(["option", "value"], [{"option": name, "value": value} for name, value in named.items()])
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:

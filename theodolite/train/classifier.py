@@ -184,14 +184,9 @@ def _pace(training: Training, texts: int) -> Pace:
 
 
 def _scores(state: Any, split: Split) -> Scores:
-    history: dict[int, dict[str, float]] = {}
-    for entry in state.log_history:
-        row = history.setdefault(entry["step"], {"step": entry["step"], "epoch": entry["epoch"]})
-        if "loss" in entry:
-            row["training_loss"] = entry["loss"]
-        row |= {name.removeprefix("eval_"): value for name, value in entry.items() if name.startswith("eval_")}
-    evaluations = [row for row in history.values() if "seconds" in row]
-    best = next(row for row in evaluations if row["step"] == state.best_global_step)
+    from theodolite.train.loop import evaluations_of
+
+    evaluations, best = evaluations_of(state)
     found: dict[str, Any] = {name: best[name] for name in ("accuracy", "macro_f1", "pearson", "mse") if name in best}
     low, high = interval(found, len(split.validation))
     return Scores(

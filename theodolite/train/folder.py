@@ -45,15 +45,25 @@ def begin(out: Path, key: str) -> Path:
     return work
 
 
-def finish(out: Path, model: Any, tokenizer: Any, card: str, record: Mapping[str, Any]) -> None:
-    """Put the model, its tokenizer and the card into the folder, then the record, then clear the checkpoints away."""
+def finish(
+    out: Path, model: Any, tokenizer: Any, card: str, record: Mapping[str, Any], more: Mapping[str, Any] | None = None
+) -> None:
+    """Put the model, its tokenizer and the card into the folder, then the record, then clear the checkpoints away.
+
+    more: what other JSON files of the folder hold, by their path in it.
+    """
     made = out / WORK / "finished"
     shutil.rmtree(made, ignore_errors=True)
     model.save_pretrained(made)
     tokenizer.save_pretrained(made)
     (made / "README.md").write_text(card, encoding="utf-8")
-    for path in made.iterdir():
-        os.replace(path, out / path.name)
+    for name, content in (more or {}).items():
+        (made / name).parent.mkdir(exist_ok=True)
+        (made / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    for path in [found for found in made.rglob("*") if found.is_file()]:
+        place = out / path.relative_to(made)
+        place.parent.mkdir(exist_ok=True)
+        os.replace(path, place)
     write_whole(out / RECORD, json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
     shutil.rmtree(out / WORK)
 

@@ -6,6 +6,7 @@ import json
 import math
 import shutil
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from theodolite.train.batches import (
     parts_within,
     training_lengths,
 )
-from theodolite.train.labels import Floats, Task
+from theodolite.train.labels import Floats, Ints, Task
 from theodolite.train.scores import class_scores, value_scores
 
 NEVER = 10**9
@@ -97,18 +98,34 @@ def train(material: Material, pace: Pace, folder: Path, device: torch.device, pr
 
     Returns the Trainer's state, whose ``log_history`` has the evaluations.
     """
-    checkpoint = last_whole_checkpoint(folder)
-    trainer = _Windowed(material, pace, folder, device, progress)
+    return run(_Windowed(material, pace, folder, device, progress), progress)
+
+
+def run(trainer: Paced, progress: Progress) -> Any:
+    """As ``train``, with any trainer; the best weights end in its model."""
+    checkpoint = last_whole_checkpoint(Path(trainer.args.output_dir))
     if checkpoint is not None:
         state = TrainerState.load_from_json(str(checkpoint / STATE_FILE))
-        if pace.over(state):
+        if trainer.pace.over(state):
             trainer.state = state
             trainer._load_best_model()
             return state
         trainer.seconds_before = state.log_history[-1]["eval_seconds"]
-    with progress.step("training", pace.epochs * len(material.training.targets)):
+    with progress.step("training", trainer.pace.epochs * len(trainer.lengths)):
         trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     return trainer.state
+
+
+def evaluations_of(state: Any) -> tuple[list[dict[str, float]], dict[str, float]]:
+    """What the evaluations of a training found, one row each, and the row of the weights kept."""
+    history: dict[int, dict[str, float]] = {}
+    for entry in state.log_history:
+        row = history.setdefault(entry["step"], {"step": entry["step"], "epoch": entry["epoch"]})
+        if "loss" in entry:
+            row["training_loss"] = entry["loss"]
+        row |= {name.removeprefix("eval_"): value for name, value in entry.items() if name.startswith("eval_")}
+    evaluations = [row for row in history.values() if "seconds" in row]
+    return evaluations, next(row for row in evaluations if row["step"] == state.best_global_step)
 
 
 def last_whole_checkpoint(folder: Path) -> Path | None:
@@ -125,30 +142,69 @@ def last_whole_checkpoint(folder: Path) -> Path | None:
     return None
 
 
-class _Windowed(Trainer):  # type: ignore[misc]
-    """A Trainer whose batches are windows of texts, and whose evaluation is the classifier's own."""
+class Paced(Trainer):  # type: ignore[misc]
+    """A Trainer that takes texts of similar length together, and looks, saves and stops as its pace says.
 
-    def __init__(self, material: Material, pace: Pace, folder: Path, device: torch.device, progress: Progress) -> None:
-        self.material, self.pace, self.began, self.seconds_before = material, pace, time.monotonic(), 0.0
-        targets = material.scaled(material.training.targets)
-        texts = range(len(targets))
+    collator: makes a batch from the numbers of some texts; lengths: (n,) how long each of them is.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        collator: Callable[[Sequence[int]], Batch],
+        lengths: Ints,
+        pace: Pace,
+        folder: Path,
+        device: torch.device,
+        progress: Progress,
+    ) -> None:
+        self.lengths, self.pace, self.began, self.seconds_before = lengths, pace, time.monotonic(), 0.0
+        texts = range(len(lengths))
         super().__init__(
-            model=material.classifier._head,
+            model=model,
             args=_arguments(pace, folder, device),
-            data_collator=Collator(material.classifier, material.training.tokens, targets),
+            data_collator=collator,
             train_dataset=texts,
-            eval_dataset=range(len(material.validation.targets)),
+            # Never looked into: ``judged`` has the held-out texts.
+            eval_dataset=texts,
             callbacks=[_Follow(pace, len(texts), progress)],
         )
         self.remove_callback(PrinterCallback)
-        weights = material.weights
-        self.class_weights = None if weights is None else torch.from_numpy(weights).float().to(self.args.device)
+
+    def epoch(self) -> int:
+        """The epoch that is under way, from 0."""
+        return int(self.state.global_step) // self.pace.steps_an_epoch
+
+    def judged(self) -> dict[str, float]:
+        """Scores of the weights as they are on held-out texts, ``loss`` among them."""
+        raise NotImplementedError
 
     def _get_train_sampler(self, train_dataset: Any = None) -> SimilarLengths:
-        lengths = training_lengths(self.material.training.tokens, self.material.classifier.limit)
-        return SimilarLengths(
-            lengths, self.pace.batch_size, self.pace.seed, lambda: self.state.global_step // self.pace.steps_an_epoch
-        )
+        return SimilarLengths(self.lengths, self.pace.batch_size, self.pace.seed, self.epoch)
+
+    def evaluate(
+        self, eval_dataset: Any = None, ignore_keys: Any = None, metric_key_prefix: str = "eval"
+    ) -> dict[str, float]:
+        """The scores, logged with the seconds since the training began."""
+        found = self.judged()
+        seconds = self.seconds_before + time.monotonic() - self.began
+        metrics = {f"eval_{name}": value for name, value in {**found, "seconds": seconds}.items()}
+        self.log(metrics)
+        self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        return metrics
+
+
+class _Windowed(Paced):
+    """Batches are windows of texts, and the evaluation is the classifier's own."""
+
+    def __init__(self, material: Material, pace: Pace, folder: Path, device: torch.device, progress: Progress) -> None:
+        self.material = material
+        classifier, tokens = material.classifier, material.training.tokens
+        collator = Collator(classifier, tokens, material.scaled(material.training.targets))
+        lengths = training_lengths(tokens, classifier.limit)
+        super().__init__(classifier._head, collator, lengths, pace, folder, device, progress)
+        weights = material.weights
+        self.class_weights = None if weights is None else torch.from_numpy(weights).float().to(self.args.device)
 
     def training_step(self, model: Any, inputs: Batch, num_items_in_batch: Any = None) -> torch.Tensor:
         """A step over a batch of long texts takes them a few at a time: memory is that of a few."""
@@ -168,10 +224,8 @@ class _Windowed(Trainer):  # type: ignore[misc]
     def _loss(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         return loss_of(logits, labels, self.class_weights, self.material.task.regression)
 
-    def evaluate(
-        self, eval_dataset: Any = None, ignore_keys: Any = None, metric_key_prefix: str = "eval"
-    ) -> dict[str, float]:
-        """Scores of the weights as they are, on the validation texts with all their windows."""
+    def judged(self) -> dict[str, float]:
+        """Scores on the validation texts with all their windows."""
         held, task = self.material.validation, self.material.task
         self.model.eval()
         logits = self.material.classifier.answers(held.tokens)
@@ -183,11 +237,7 @@ class _Windowed(Trainer):  # type: ignore[misc]
             )
         else:
             found = class_scores(logits, held.targets, task.names)
-        seconds = self.seconds_before + time.monotonic() - self.began
-        metrics = {f"eval_{name}": value for name, value in {"loss": loss, **found, "seconds": seconds}.items()}
-        self.log(metrics)
-        self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
-        return metrics
+        return {"loss": loss, **found}
 
 
 class _Follow(TrainerCallback):  # type: ignore[misc]
