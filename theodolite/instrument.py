@@ -187,6 +187,10 @@ class Instrument(ABC):
         """Columns that the corpora must be read with, beyond the usual ones."""
         return ()
 
+    def own_corpora(self) -> list[Corpus]:
+        """What is measured where no corpus is given; without any, one must be."""
+        return []
+
     @property
     def options(self) -> dict[str, Any]:
         """Its options by name, for the manifest."""

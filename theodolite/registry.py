@@ -17,6 +17,7 @@ INSTRUMENTS = {
     "contextuality": "theodolite.contextuality:Contextuality",
     "illusion": "theodolite.illusion:Illusion",
     "salience": "theodolite.salience:Salience",
+    "isotropy": "theodolite.isotropy:Isotropy",
 }
 
 

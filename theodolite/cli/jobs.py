@@ -35,7 +35,8 @@ def measure(instrument: Instrument, models: list[str], *, out: Path | None, json
 
     if len(models) > 1 and not hasattr(instrument.reading, "beside"):
         raise InputError(f"{instrument.name}: takes one model at a time, and {len(models)} were given")
-    corpora = read_corpora(common, instrument.columns)
+    own = [] if common["corpus"] else instrument.own_corpora()
+    corpora = own or read_corpora(common, instrument.columns)
     check_out(out)
     readings: list[Any] = []
     for model in models:
@@ -97,7 +98,7 @@ def demo(
 
 
 def reproduce(
-    instrument: Annotated[str, typer.Argument(help="Which source: contextuality, illusion, salience.")],
+    instrument: Annotated[str, typer.Argument(help="Which source: contextuality, illusion, salience, isotropy.")],
     data: Annotated[Path, typer.Option("--data", metavar="DIR", help="The folder with the source's data sets.")],
     model: Annotated[
         list[str], typer.Option("--model", help="An encoder; repeatable. The bundled one by default.")

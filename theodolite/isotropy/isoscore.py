@@ -1,0 +1,68 @@
+"""IsoScore: how evenly a space uses its dimensions, from 0 (one of them) to 1 (all alike).
+
+Rudman, Gillman, Rayne and Eickhoff (2022) take the centred covariance's eigenvalues λ, scale them to length √d, and
+rescale their distance from (1, …, 1). With |√d λ/|λ| − 1|² = 2d − 2√d Σλ/|λ| all their steps together come to
+
+    ((Σλ)² / Σλ² − 1) / (d − 1)
+
+and Σλ is the covariance's trace, Σλ² the sum of its squared entries: no eigenvalue need be found.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theodolite.errors import InputError
+
+# No encoder's vectors are wider than some 16,000 numbers, and those of more than 512 are whole blocks of 64.
+_WIDEST = 16_384
+_ANY_WIDTH = 512
+_BLOCK = 64
+
+
+def isoscore(covariance: NDArray[Any]) -> float:
+    """IsoScore of a centred covariance (d, d), scaled in any way; NaN where d is 1 or nothing varies.
+
+    >>> isoscore(np.eye(4)), isoscore(np.diag([3.0, 0.0, 0.0]))
+    (1.0, 0.0)
+    """
+    matrix = np.asarray(covariance, np.float64)
+    square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1]
+    if not square or not np.allclose(matrix, matrix.T, rtol=0, atol=1e-8 * np.abs(matrix).max(initial=0)):
+        raise InputError(
+            f"IsoScore wants a covariance, (d, d) and symmetric, not {matrix.shape}; use measure_array for vectors"
+        )
+    d, trace = len(matrix), float(np.trace(matrix))
+    if d < 2 or not trace > 0:
+        return float("nan")
+    shares = matrix / trace  # so that no square under- or overflows
+    return float(np.clip((1 / np.vdot(shares, shares) - 1) / (d - 1), 0, 1))
+
+
+def odd_width(dim: int) -> bool:
+    """Whether vectors of this width are likelier to be a matrix turned on its side.
+
+    >>> [odd_width(d) for d in (300, 384, 768, 4096, 3001, 200_000)]
+    [False, False, False, False, True, True]
+    """
+    return dim > _WIDEST or (dim > _ANY_WIDTH and dim % _BLOCK != 0)
+
+
+def refuse_transposed(rows: int, columns: int, dim: int | None = None) -> None:
+    """Refuse vectors (rows, columns) that are not of the width ``dim``, or that look transposed where it is not given.
+
+    Fewer vectors than dimensions is no fault by itself: ten texts in 384 dimensions are a fair question. With
+    fewer rows than columns it can be told only where no encoder has such a width.
+    """
+    if dim is None:
+        if rows < columns and odd_width(columns):
+            raise InputError(
+                f"{rows:,} rows of {columns:,} numbers look transposed; give (n vectors, d dimensions), "
+                f"or say dim={columns} if the vectors are that wide"
+            )
+    elif columns != dim:
+        turned = "; the matrix is transposed: turn it round" if rows == dim else ""
+        raise InputError(f"vectors of {dim:,} numbers wanted, got {columns:,}{turned or '; check where they are from'}")

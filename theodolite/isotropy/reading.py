@@ -1,0 +1,152 @@
+"""The reading of isotropy and its figures."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from theodolite.figures import COLOURS, curve, legend, over_layers, panels, styled
+from theodolite.reading import Drawing, Overview, Reading
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Row = dict[str, Any]
+
+CLOUD = "round cloud"
+SHORT = {
+    **{"corpus": "corpus", "layer": "layer", "method": "method", "partition": "partition", "isoscore": "IsoScore"},
+    **{"mean_cosine": "mean cosine", "variance_top1": "first direction", "effective_rank": "eff. rank"},
+}
+SHORT_STS = {
+    **{"dataset": "file", "layer": "layer", "method": "method", "fitted_on": "fitted on", "pearson": "Pearson"},
+    **{"spearman": "Spearman", "partition": "partition"},
+}
+
+
+class IsotropyReading(Reading):
+    """Tables ``measures`` (a row a corpus, layer and method), ``sts`` where files were given, ``points`` to draw."""
+
+    instrument: ClassVar[str] = "isotropy"
+
+    def to_json(self) -> dict[str, Any]:
+        """The tables as the reading has them, but for the points, which are only to be drawn."""
+        return {name: value for name, value in super().to_json().items() if name != "points"}
+
+    def overview(self) -> list[Overview]:
+        shown = [Overview("measures", list(SHORT.values()), self._columns("measures", SHORT))]
+        if "sts" in self.tables:
+            shown.append(Overview("sts", list(SHORT_STS.values()), self._columns("sts", SHORT_STS)))
+        return shown
+
+    def drawings(self) -> dict[str, Drawing]:
+        found = {
+            "space": Drawing(
+                "The space before and after",
+                "A sample of vectors along the two directions in which each space reaches furthest from the origin "
+                "(the cross). A round space lies about it, as wide one way as the other. The scales differ.",
+                self._draw_space,
+            )
+        }
+        if len({r["layer"] for r in self._measures()}) > 1:
+            found["layers"] = Drawing(
+                "Roundness, layer by layer",
+                "Left, isotropy by the partition function (1 is round), right, the mean cosine of two random vectors, "
+                "which is contextuality's anisotropy. The band is a 95% interval; dotted, a round cloud of that size.",
+                self._draw_layers,
+            )
+        if "sts" in self.tables:
+            found["sts"] = Drawing(
+                "What rounding buys",
+                "Spearman's correlation of cosines with people's scores, times 100, in the last layer asked for, with "
+                "95% intervals. Fitted on the evaluated texts themselves (unlabelled), unless a corpus is named.",
+                self._draw_sts,
+            )
+        return found
+
+    def _measures(self) -> list[Row]:
+        return list(self.tables["measures"].to_pylist())
+
+    def _columns(self, table: str, names: dict[str, str]) -> list[list[Any]]:
+        return [[row[name] for name in names] for row in self.tables[table].to_pylist()]
+
+    def _draw_space(self) -> Figure:
+        rows = self.tables["points"].to_pylist()
+        corpus, layer = rows[0]["corpus"], max(r["layer"] for r in rows)
+        mine = [r for r in rows if (r["corpus"], r["layer"]) == (corpus, layer)]
+        methods = list(dict.fromkeys(r["method"] for r in mine))
+        shown = [methods[0], *methods[1:][-2:]]
+        with styled():
+            figure, axes = panels(1, len(shown))
+            for place, method in zip(axes, shown, strict=True):
+                dots = np.array([(r["x"], r["y"]) for r in mine if r["method"] == method])
+                place.scatter(dots[:, 0], dots[:, 1], s=4, color=COLOURS[0], alpha=0.4, linewidths=0, rasterized=True)
+                place.plot(0, 0, marker="+", color=COLOURS[1], markersize=11, markeredgewidth=2)
+                place.set_title("as it is" if method == "none" else method)
+                place.set_xlabel("first direction")
+                place.set_aspect("equal", adjustable="datalim")
+            axes[0].set_ylabel("second direction")
+            figure.suptitle(f"{corpus}, layer {layer}", x=0.01, ha="left", fontsize=9)
+        return figure
+
+    def _draw_layers(self) -> Figure:
+        rows = self._measures()
+        corpus = rows[0]["corpus"]
+        mine = [r for r in rows if r["corpus"] == corpus]
+        methods = list(dict.fromkeys(r["method"] for r in mine))
+        with styled():
+            figure, axes = panels(1, 2)
+            for number, method in enumerate(methods):
+                series = sorted((r for r in mine if r["method"] == method), key=lambda r: r["layer"])
+                label = {"none": "as it is"}.get(method, method)
+                dotted = method == CLOUD
+                for place, name, scale in ((axes[0], "log_partition", 1 / math.log(10)), (axes[1], "mean_cosine", 1.0)):
+                    values = {end: [_times(r.get(name + end), scale) for r in series] for end in ("", "_low", "_high")}
+                    ends = {} if dotted else {"low": values["_low"], "high": values["_high"]}
+                    layers = [r["layer"] for r in series]
+                    curve(place, layers, values[""], number=number, label=label, dotted=dotted, **ends)
+            over_layers(axes[0], f"Partition, {corpus}", "log10 of min Z / max Z")
+            over_layers(axes[1], f"Mean cosine, {corpus}", "cosine")
+            legend(figure, *axes[0].get_legend_handles_labels())
+        return figure
+
+    def _draw_sts(self) -> Figure:
+        rows = self.tables["sts"].to_pylist()
+        layer = max(r["layer"] for r in rows)
+        mine = [r for r in rows if r["layer"] == layer and r["spearman"] is not None]
+        places = list(dict.fromkeys(r["fitted_on"] for r in mine))
+        with styled():
+            figure, axes = panels(len(places), 1, height=2.4)
+            for place, fitted_on in zip(axes, places, strict=True):
+                plain = [r for r in mine if r["method"] == "none"]
+                _bars(place, [*plain, *(r for r in mine if r["fitted_on"] == fitted_on and r["method"] != "none")])
+                on = "the evaluated texts" if fitted_on == "evaluated" else fitted_on
+                place.set_title(f"Layer {layer}, fitted on {on}")
+            legend(figure, *axes[0].get_legend_handles_labels())
+        return figure
+
+
+def _bars(place: Axes, rows: list[Row]) -> None:
+    """Bars of each file side by side, a colour a method, with their intervals."""
+    files, methods = (list(dict.fromkeys(r[name] for r in rows)) for name in ("dataset", "method"))
+    width = 0.8 / len(methods)
+    for number, method in enumerate(methods):
+        of = {r["dataset"]: r for r in rows if r["method"] == method}
+        there = [f for f in files if f in of]
+        values = [of[f]["spearman"] for f in there]
+        off = [[abs(of[f][f"spearman_{end}"] - of[f]["spearman"]) if of[f][f"spearman_{end}"] is not None else 0
+                for f in there] for end in ("low", "high")]  # fmt: skip
+        at = [files.index(f) + (number - (len(methods) - 1) / 2) * width for f in there]
+        label = {"none": "as it is"}.get(method, method)
+        place.bar(at, values, width, yerr=off, color=COLOURS[number % len(COLOURS)], label=label, capsize=1.5,
+                  error_kw={"linewidth": 0.8})  # fmt: skip
+    place.set_xticks(range(len(files)), files)
+    place.set_ylabel("Spearman × 100")
+    place.grid(axis="x", visible=False)
+
+
+def _times(value: float | None, scale: float) -> float:
+    return math.nan if value is None else value * scale
