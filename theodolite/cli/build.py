@@ -45,6 +45,10 @@ MAX_LENGTH = Annotated[
 TOKEN_BUDGET = Annotated[
     int | None, typer.Option("--token-budget", min=1, help="Tokens a batch; tuned when not given.")
 ]
+TRANSFORM = Annotated[
+    str | None,
+    typer.Option("--transform", metavar="DIR", help="Make the encoder's space rounder: what `isotropy fit` wrote."),
+]
 
 # The options that every verb over corpora has, with their defaults.
 COMMON: dict[str, tuple[Any, Any]] = {
@@ -58,6 +62,7 @@ COMMON: dict[str, tuple[Any, Any]] = {
     "device": (DEVICE, None),
     "max_length": (MAX_LENGTH, None),
     "token_budget": (TOKEN_BUDGET, None),
+    "transform": (TRANSFORM, None),
 }
 
 Job = Callable[..., None]

@@ -56,6 +56,25 @@ def embed(instrument: Instrument, model: str, *, out: Path | None, json: bool, *
     _hand_over(reading, out, json)
 
 
+def fit(instrument: Instrument, model: str, *, out: Path | None, json: bool, **common: Any) -> None:
+    """Fit a transform to a space and save it."""
+    from theodolite.rounding import save
+    from theodolite.running import run
+
+    if out is None:
+        raise InputError(f"{instrument.name}: say where the transform goes with --out DIR")
+    corpora = read_corpora(common, ())
+    check_out(out)
+    [reading] = run([instrument], _encoder(model, corpora, common), corpora, **_how(common))
+    fitted: Any = reading
+    save(fitted.transformer, out, fitted.about)
+    if json:
+        print_json(reading.to_json())
+    else:
+        show.findings(reading.findings)
+    sys.stderr.write(f"The transform is in {out}\n")
+
+
 def survey(
     model: MODEL = DEFAULT_MODEL,
     corpus: build.CORPUS = [],  # noqa: B006
@@ -68,6 +87,7 @@ def survey(
     device: build.DEVICE = None,
     max_length: build.MAX_LENGTH = None,
     token_budget: build.TOKEN_BUDGET = None,
+    transform: build.TRANSFORM = None,
 ) -> None:
     """Every instrument that fits."""
     if out is None:
@@ -81,6 +101,7 @@ def survey(
         "device": device,
         "max_length": max_length,
         "token_budget": token_budget,
+        "transform": transform,
     }
     _survey(model, read_corpora(common, ()), common, out, json, sys.argv[1:])
 
@@ -93,7 +114,7 @@ def demo(
     """The bundled model over the demo corpora."""
     from theodolite.demo import demo_corpora
 
-    common = {"seed": 0, "store": store, "device": None, "max_length": None, "token_budget": None}
+    common = {"seed": 0, "store": store, "device": None, "max_length": None, "token_budget": None, "transform": None}
     _survey(DEFAULT_MODEL, demo_corpora(texts_folder(store)), common, out, json, ["demo"])
 
 
@@ -163,11 +184,16 @@ def _encoder(model: str, corpora: Sequence[Corpus], common: dict[str, Any]) -> A
     from theodolite.encoder.resolve import resolve
 
     if model == NAME:
+        if common["transform"]:
+            raise InputError(
+                "--transform: goes with an encoder, and vectors were given; transform them with isotropy.load"
+            )
         return GivenVectors(corpora)
     resolve(model)
     from theodolite.encoder.encoder import Encoder
 
-    return Encoder.load(model, device=common["device"], max_length=common["max_length"])
+    how = {name: common[name] for name in ("device", "max_length", "transform")}
+    return Encoder.load(model, **how)
 
 
 def _how(common: dict[str, Any]) -> dict[str, Any]:

@@ -7,11 +7,13 @@ import sys
 from typing import Any
 
 import typer
+import typer.core
 
 from theodolite.cli import jobs, plant, store, train
 from theodolite.cli.build import add_verb
 from theodolite.embed import Embed
 from theodolite.errors import InputError
+from theodolite.isotropy.fitting import Fitting
 from theodolite.registry import INSTRUMENTS, instrument
 
 # Newer versions of typer carry their own copy of click: a mistake in the options is found either way.
@@ -19,7 +21,17 @@ _ClickException: Any = typer.BadParameter.__mro__[2]
 
 INTERRUPTED = "interrupted; the same command goes on from here"
 
+
+class _Verbs(typer.core.TyperGroup):
+    """Verbs of one word, and of two (`isotropy fit`), which stand beside that of the first alone."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        both = " ".join(args[:2])
+        return super().resolve_command(ctx, [both, *args[2:]] if both in self.commands else args)
+
+
 app = typer.Typer(
+    cls=_Verbs,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -46,6 +58,7 @@ def _theodolite(
 
 for _name in INSTRUMENTS:
     add_verb(app, instrument(_name), jobs.measure, models=True)
+add_verb(app, Fitting, jobs.fit, models=False)
 add_verb(app, Embed, jobs.embed, models=False)
 app.command("survey", help="Run every instrument that fits the corpora: readings, figures, one report.")(jobs.survey)
 app.command("demo", help="A survey of the bundled model over the demo corpora.")(jobs.demo)

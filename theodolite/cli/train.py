@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,6 +17,7 @@ from theodolite.cli.progress import TerminalProgress
 from theodolite.corpus import Corpus
 from theodolite.errors import InputError
 from theodolite.train.classifier import Training
+from theodolite.train.simcse import SimcseTraining
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -30,29 +32,18 @@ COMMON: dict[str, tuple[Any, Any]] = {
 }
 
 
-def _classifier(**given: Any) -> None:
-    from theodolite.train.classifier import train_classifier
-
+def _asked(verb: str, given: dict[str, Any]) -> Corpus:
+    """The one corpus to train on, once it is known that the model has a place."""
     if given["out"] is None:
-        raise InputError("train classifier: say where the model goes with --out DIR")
-    training = build.chosen(Training, given)
+        raise InputError(f"train {verb}: say where the model goes with --out DIR")
     corpora = read_corpora(given, ())
     if len(corpora) > 1:
-        raise InputError(f"train classifier: takes one corpus, and {len(corpora)} were given")
-    validation = None
-    if given["validate_on"] is not None:
-        validation = Corpus.parse(given["validate_on"], cache=texts_folder(given["store"]))
+        raise InputError(f"train {verb}: takes one corpus, and {len(corpora)} were given")
     check_out(given["out"])
-    scores = train_classifier(
-        given["model"],
-        corpora[0],
-        given["out"],
-        training,
-        validation=validation,
-        device=given["device"],
-        max_length=given["max_length"],
-        progress=TerminalProgress(),
-    )
+    return corpora[0]
+
+
+def _tell(scores: Any, given: dict[str, Any]) -> None:
     if given["json"]:
         print_json(asdict(scores))
     else:
@@ -60,6 +51,52 @@ def _classifier(**given: Any) -> None:
     sys.stderr.write(f"The model is in {Path(given['out'])}\n")
 
 
-app.command("classifier", help="Fine-tune a classifier, or a regression, on labelled texts or pairs of texts.")(
-    build.with_parameters(_classifier, [*build.model_and_options(Training, COMMON), *build.common_parameters(COMMON)])
+def _classifier(**given: Any) -> None:
+    from theodolite.train.classifier import train_classifier
+
+    training = build.chosen(Training, given)
+    corpus = _asked("classifier", given)
+    validation = None
+    if given["validate_on"] is not None:
+        validation = Corpus.parse(given["validate_on"], cache=texts_folder(given["store"]))
+    scores = train_classifier(
+        given["model"],
+        corpus,
+        given["out"],
+        training,
+        validation=validation,
+        device=given["device"],
+        max_length=given["max_length"],
+        progress=TerminalProgress(),
+    )
+    _tell(scores, given)
+
+
+def _simcse(**given: Any) -> None:
+    from theodolite.train.simcse import train_simcse
+
+    training = build.chosen(SimcseTraining, given)
+    corpus = _asked("simcse", given)
+    how = {name: given[name] for name in ("device", "max_length")}
+    _tell(train_simcse(given["model"], corpus, given["out"], training, progress=TerminalProgress(), **how), given)
+
+
+def _add(name: str, help: str, verb: Callable[..., None], training: type[Any], common: dict[str, Any]) -> None:
+    parameters = [*build.model_and_options(training, common), *build.common_parameters(common)]
+    app.command(name, help=help)(build.with_parameters(verb, parameters))
+
+
+_add(
+    "classifier",
+    "Fine-tune a classifier, or a regression, on labelled texts or pairs of texts.",
+    _classifier,
+    Training,
+    COMMON,
+)
+_add(
+    "simcse",
+    "Train an encoder to tell texts apart, by two dropout views of each (no labels).",
+    _simcse,
+    SimcseTraining,
+    {name: value for name, value in COMMON.items() if name != "validate_on"},
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -45,7 +45,8 @@ class Batch:
 
     rows: (n,) their rows in the corpus; tokens: their pieces; states: absent in a pass without a model;
     maps: their salience maps, in a pass that asks for them;
-    depth: the model's last layer, from which negative layers count.
+    depth: the model's last layer, from which negative layers count;
+    rounding: the layer whose pooled vectors are transformed, and what transforms them.
     """
 
     corpus: str
@@ -58,6 +59,7 @@ class Batch:
     columns: Mapping[str, NDArray[Any]] | None = None
     maps: Maps | None = None
     depth: int = 0
+    rounding: tuple[int, Callable[[torch.Tensor], torch.Tensor]] | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -99,6 +101,11 @@ class Batch:
 
     def pooled_tensor(self, layer: int = -1, pooling: str = "own") -> torch.Tensor:
         """As ``pooled``, a torch tensor through which gradients flow."""
+        vectors = self._pooled(layer, pooling)
+        at = layer if layer >= 0 else self.depth + 1 + layer
+        return vectors if self.rounding is None or self.rounding[0] != at else self.rounding[1](vectors)
+
+    def _pooled(self, layer: int, pooling: str) -> torch.Tensor:
         if pooling == "own":
             return self._own(layer)
         if pooling == "cls":

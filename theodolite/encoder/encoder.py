@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from theodolite.encoder.pooling import own_pooling
 from theodolite.encoder.resolve import DEFAULT_MODEL, ModelFolder, resolve
 from theodolite.encoder.tap import InputTap, by_piece
 from theodolite.encoder.tokens import Tokenizer, Tokens
+from theodolite.encoder.transform import Transform, load_transform
 from theodolite.errors import InputError
 
 DEFAULT_BUDGET = 1024
@@ -59,6 +61,7 @@ class Encoder:
         self.limit = self._limit(max_length)
         self._types = int(getattr(config, "type_vocab_size", 0) or 0) > 1
         self._forward: Callable[..., Any] = model
+        self.transform: Transform | None = None
 
     @classmethod
     def load(
@@ -67,11 +70,13 @@ class Encoder:
         *,
         device: str | None = None,
         max_length: int | None = None,
+        transform: str | os.PathLike[str] | None = None,
     ) -> Encoder:
         """Load the bundled default, a local folder or a hub name; safetensors only, no remote code.
 
         device: 'cpu', 'cuda', 'mps'; the fastest at hand when not given. max_length: tokens a window, with
-        the special ones; the model's own limit when not given.
+        the special ones; the model's own limit when not given. transform: a folder that ``theodolite isotropy fit``
+        wrote; the encoder's vectors at its layer come out rounder.
         """
         folder = resolve(model)
         loaded, fast = load_model(folder)
@@ -80,8 +85,17 @@ class Encoder:
         if hasattr(loaded, "base_model") and loaded.base_model is not loaded:
             from theodolite.encoder.classifier import Classifier
 
-            return Classifier(folder, loaded, tokenizer, max_length)
-        return Encoder(folder, loaded, tokenizer, max_length)
+            found: Encoder = Classifier(folder, loaded, tokenizer, max_length)
+        else:
+            found = Encoder(folder, loaded, tokenizer, max_length)
+        if transform is not None:
+            found.round_off(load_transform(transform, found))
+        return found
+
+    def round_off(self, transform: Transform) -> None:
+        """From now on the vectors of the transform's layer come out transformed; the encoder's hash says so."""
+        self.transform = transform
+        self.hash = hashlib.sha256(f"{self.folder.hash} {transform.hash}".encode()).hexdigest()
 
     @property
     def device(self) -> torch.device:
@@ -326,7 +340,10 @@ class Encoder:
         return inputs
 
     def _batch(self, part: Tokens, rows: Ints, corpus: str, states: Any) -> Batch:
-        return Batch(corpus, rows, part, self.tokenizer, self.own, states, depth=self.layers)
+        if self.transform is not None and states is not None:
+            states = self.transform.states(states)
+        batch = Batch(corpus, rows, part, self.tokenizer, self.own, states, depth=self.layers)
+        return batch if self.transform is None else self.transform.batch(batch)
 
     def _windows(self, tokens: Tokens) -> Any:
         return windows(tokens.lengths, tokens.split, self.limit, len(self._template(tokens)))

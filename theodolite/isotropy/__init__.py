@@ -1,21 +1,21 @@
 """How round a representation space is, and what making it rounder buys."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from theodolite.isotropy.instrument import Isotropy
-from theodolite.isotropy.measures import Measures, measure, measure_array
 from theodolite.isotropy.reading import IsotropyReading
-from theodolite.rounding import (
-    METHODS,
-    AllButTheTop,
-    ClusterRemoval,
-    MeanRemoval,
-    Whitening,
-    load,
-    rounder,
-    save,
-)
+
+if TYPE_CHECKING:
+    from theodolite.isotropy.measures import Measures, measure, measure_array
+    from theodolite.rounding import AllButTheTop, ClusterRemoval, MeanRemoval, Whitening, load, rounder, save
+
+_MEASURES = ("Measures", "measure", "measure_array")
+_ROUNDING = ("AllButTheTop", "ClusterRemoval", "MeanRemoval", "Whitening", "load", "rounder", "save")
 
 __all__ = [
-    "METHODS",
     "AllButTheTop",
     "ClusterRemoval",
     "Isotropy",
@@ -29,3 +29,11 @@ __all__ = [
     "rounder",
     "save",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    homes = {"theodolite.isotropy.measures": _MEASURES, "theodolite.rounding": _ROUNDING}
+    home = next((home for home, names in homes.items() if name in names), None)
+    if home is None:
+        raise AttributeError(f"module 'theodolite.isotropy' has no attribute {name!r}")
+    return getattr(import_module(home), name)

@@ -20,11 +20,11 @@ from theodolite.encoder.tokens import flat_ranges
 from theodolite.errors import InputError
 from theodolite.instrument import Needs, Observation, Pass, Subject
 from theodolite.kept import KeepTables
-from theodolite.rounding.base import Blocks
 from theodolite.store import Recipe, Store, table_vectors, vectors_table
 
 if TYPE_CHECKING:
     from theodolite.encoder.batch import Batch
+    from theodolite.rounding.base import Blocks
 
 Ints = NDArray[np.int64]
 

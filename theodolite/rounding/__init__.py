@@ -1,10 +1,32 @@
 """Making a representation space rounder: scikit-learn transformers that can be streamed, saved and loaded."""
 
-from theodolite.rounding.base import Rounder, VectorsError
-from theodolite.rounding.clusters import ClusterRemoval
-from theodolite.rounding.methods import METHODS, rounder
-from theodolite.rounding.plain import AllButTheTop, MeanRemoval, Unchanged, Whitening
-from theodolite.rounding.saving import load, save
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from theodolite.rounding.base import Rounder, VectorsError
+    from theodolite.rounding.clusters import ClusterRemoval
+    from theodolite.rounding.methods import METHODS, rounder, rounder_of
+    from theodolite.rounding.plain import AllButTheTop, MeanRemoval, Unchanged, Whitening
+    from theodolite.rounding.saving import load, save
+
+# Imported when first used: scikit-learn takes a second or two, and whoever asks for help does not need it.
+_HOMES = {
+    "METHODS": "methods",
+    "AllButTheTop": "plain",
+    "ClusterRemoval": "clusters",
+    "MeanRemoval": "plain",
+    "Rounder": "base",
+    "Unchanged": "plain",
+    "VectorsError": "base",
+    "Whitening": "plain",
+    "load": "saving",
+    "rounder": "methods",
+    "rounder_of": "methods",
+    "save": "saving",
+}
 
 __all__ = [
     "METHODS",
@@ -17,5 +39,12 @@ __all__ = [
     "Whitening",
     "load",
     "rounder",
+    "rounder_of",
     "save",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'theodolite.rounding' has no attribute {name!r}")
+    return getattr(import_module(f"theodolite.rounding.{_HOMES[name]}"), name)

@@ -9,17 +9,19 @@ from typing import Any
 
 from theodolite.rounding.base import Rounder, VectorsError
 from theodolite.rounding.clusters import ClusterRemoval
+from theodolite.rounding.names import NAMES
 from theodolite.rounding.plain import AllButTheTop, MeanRemoval, Unchanged, Whitening
 
-METHODS: Mapping[str, Callable[..., Rounder]] = {
-    "none": Unchanged,
-    "mean": MeanRemoval,
-    "abtt": AllButTheTop,
-    "kmeans+mean": partial(ClusterRemoval, "kmeans", False),
-    "kmeans+mean+pca": partial(ClusterRemoval, "kmeans", True),
-    "gmm+mean+pca": partial(ClusterRemoval, "gmm", True),
-    "whitening": Whitening,
-}
+_MAKERS: tuple[Callable[..., Rounder], ...] = (
+    Unchanged,
+    MeanRemoval,
+    AllButTheTop,
+    partial(ClusterRemoval, "kmeans", False),
+    partial(ClusterRemoval, "kmeans", True),
+    partial(ClusterRemoval, "gmm", True),
+    Whitening,
+)
+METHODS: Mapping[str, Callable[..., Rounder]] = dict(zip(NAMES, _MAKERS, strict=True))
 
 
 def rounder(method: str, **parameters: Any) -> Rounder:
@@ -36,3 +38,13 @@ def rounder(method: str, **parameters: Any) -> Rounder:
     if unknown:
         raise VectorsError(f"{method} has no parameter {unknown[0]!r} (it has: {', '.join(known) or 'none'})")
     return make(**parameters)
+
+
+def rounder_of(method: str, options: Mapping[str, Any]) -> Rounder:
+    """As ``rounder``, with those of the options that the method has.
+
+    >>> rounder_of("abtt", {"n_clusters": 5, "n_directions": 3})
+    AllButTheTop(n_directions=3)
+    """
+    known = signature(METHODS[method]).parameters
+    return rounder(method, **{name: value for name, value in options.items() if name in known})

@@ -68,11 +68,11 @@ def save(transformer: Rounder, folder: str | os.PathLike[str], about: Mapping[st
     return place
 
 
-def load(folder: str | os.PathLike[str]) -> Rounder:
-    """The transformer that ``save`` wrote to a folder; it transforms to the same bits."""
+def manifest_of(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """What ``save`` wrote beside the arrays: method, parameters, dim, about."""
     place = Path(folder)
     try:
-        manifest, tensors = json.loads((place / MANIFEST).read_bytes()), (place / TENSORS).read_bytes()
+        manifest = json.loads((place / MANIFEST).read_bytes())
     except OSError as fault:
         raise InputError(
             f"{place}: no saved transform can be read there ({fault.strerror}: {fault.filename})"
@@ -81,6 +81,18 @@ def load(folder: str | os.PathLike[str]) -> Rounder:
         raise InputError(f"{place}: {MANIFEST} is damaged, or another program's; save the transform again") from None
     if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT:
         raise InputError(f"{place}: not a transform of theodolite's; give a folder that was saved as one")
+    return manifest
+
+
+def load(folder: str | os.PathLike[str]) -> Rounder:
+    """The transformer that ``save`` wrote to a folder; it transforms to the same bits."""
+    place, manifest = Path(folder), manifest_of(folder)
+    try:
+        tensors = (place / TENSORS).read_bytes()
+    except OSError as fault:
+        raise InputError(
+            f"{place}: no saved transform can be read there ({fault.strerror}: {fault.filename})"
+        ) from None
     if hashlib.sha256(tensors).hexdigest() != manifest.get("sha256"):
         raise InputError(f"{place}: {TENSORS} is damaged, or of another transform; save it again")
     try:

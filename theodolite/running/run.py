@@ -177,6 +177,7 @@ class _Session:
                 "layers": e.layers,
                 "dim": e.dim,
                 "window": e.window_rule,
+                **({"transform": transform.name} if (transform := getattr(e, "transform", None)) else {}),
             },
             "corpora": [
                 {"name": c.name, "source": c.source, "hash": c.hash, **self.tallies[c.name].result()}

@@ -1,0 +1,258 @@
+"""The isotropy instrument end to end, on the real models: measures, intervals, STS, fitting and --transform."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr, t
+
+from theodolite import Corpus, Encoder, InputError, RunOptions, Store, load, run
+from theodolite.accumulate import hash_of
+from theodolite.cli import main
+from theodolite.isotropy import Isotropy, IsotropyReading, measure_array
+from theodolite.isotropy.fitting import Fitting
+from theodolite.isotropy.intervals import GROUPS, measure_with_intervals
+from theodolite.rounding import load as load_rounder
+from theodolite.rounding import save
+
+
+@pytest.fixture(scope="module")
+def wiki(shared) -> Corpus:
+    return Corpus.read(shared / "data" / "corpora" / "wiki.txt.gz", name="wiki", limit=150)
+
+
+@pytest.fixture(scope="module")
+def pairs(shared, tmp_path_factory):
+    """The first 150 pairs of STS-B's dev file."""
+    lines = (shared / "data" / "sts" / "STSB_dev.tsv").read_text(encoding="utf-8").splitlines()[:151]
+    path = tmp_path_factory.mktemp("sts") / "STSB_dev.tsv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def reading(xtremedistil, wiki, pairs, tmp_path_factory) -> IsotropyReading:
+    asked = Isotropy(layer="0,-1", sts=(str(pairs),), methods="mean,kmeans+mean+pca", n_clusters=5, n_directions=3)
+    [found] = run([asked], xtremedistil, [wiki], store=Store(tmp_path_factory.mktemp("store")))
+    return found
+
+
+def tokens_of(encoder: Encoder, texts: list[str], layer: int) -> np.ndarray:
+    return np.concatenate([states[0] for states in encoder.hidden_states(texts, [layer])]).astype(np.float64)
+
+
+def rows_of(reading: IsotropyReading, table: str, **wanted) -> list[dict]:
+    return [r for r in reading.tables[table].to_pylist() if all(r[k] == v for k, v in wanted.items())]
+
+
+@pytest.mark.parametrize("budget", [64, 1024, 4096])
+def test_the_measures_are_those_of_the_texts_own_tokens(budget, xtremedistil, wiki, tmp_path):
+    asked = Isotropy(layer="0,-1", methods="none")
+    options = RunOptions(token_budget=budget)
+    [found] = run([asked], xtremedistil, [wiki], store=Store(tmp_path), options=options)
+    for layer in (0, 6):
+        vectors = tokens_of(xtremedistil, wiki.texts(), layer)
+        expected = measure_array(vectors)
+        [row] = rows_of(found, "measures", layer=layer, method="none")
+        assert (row["n"], row["units"], row["dim"]) == (len(vectors), len(vectors), 256)
+        assert row["log_partition"] == pytest.approx(expected.log_partition, rel=1e-5, abs=1e-5)
+        for name in ("isoscore", "mean_cosine", "variance_top3", "effective_rank", "mean_offset"):
+            assert row[name] == pytest.approx(getattr(expected, name), rel=1e-4), name
+
+
+@pytest.mark.parametrize("space", ["word", "sentence", "cls"])
+def test_other_spaces(space, xtremedistil, wiki, tmp_path):
+    [found] = run([Isotropy(space=space, methods="mean")], xtremedistil, [wiki], store=Store(tmp_path))
+    [row] = rows_of(found, "measures", method="none")
+    if space == "word":
+        assert len(wiki) < row["n"] < len(tokens_of(xtremedistil, wiki.texts(), -1))
+        return
+    pooling = {"sentence": "own", "cls": "cls"}[space]
+    expected = measure_array(xtremedistil.embed(wiki.texts(), pooling=pooling))
+    assert row["n"] == len(wiki)
+    assert row["mean_cosine"] == pytest.approx(expected.mean_cosine, rel=1e-4)
+
+
+def test_a_sample_is_of_the_smallest_hashes(xtremedistil, wiki, tmp_path):
+    """Drawn again from the definition; and the same of the corpus in another order of work."""
+    asked = Isotropy(max_vectors=500, methods="none", seed=3)
+    [found] = run([asked], xtremedistil, [wiki], store=Store(tmp_path))
+    states = xtremedistil.hidden_states(wiki.texts(), [-1])
+    places = [(row, i) for row, text in enumerate(states) for i in range(text.shape[1])]
+    by_hash = sorted(places, key=lambda p: int(hash_of(3, [p[0]], [p[1]])[0]))[:500]
+    expected = measure_array(np.stack([states[row][0, i] for row, i in sorted(by_hash)]).astype(np.float64))
+    [row] = rows_of(found, "measures", method="none")
+    assert (row["n"], row["units"]) == (500, len(places))
+    assert row["mean_cosine"] == pytest.approx(expected.mean_cosine, rel=1e-4)
+    assert row["isoscore"] == pytest.approx(expected.isoscore, rel=1e-4)
+    assert f"a sample of 500 of {len(places):,} tokens" in " ".join(found.findings)
+
+
+def test_the_intervals_are_a_jackknife_over_groups_of_texts():
+    random = np.random.default_rng(0)
+    vectors = random.standard_normal((600, 6)) * [3, 2, 1.5, 1, 0.7, 0.5] + 1
+    rows = np.repeat(np.arange(60), 10)
+    found = measure_with_intervals(lambda: [(rows, vectors)], 6, seed=1)
+    group = hash_of(1, rows) % np.uint64(GROUPS)
+    assert found["isoscore"] == pytest.approx(measure_array(vectors).isoscore)
+    for name in ("isoscore", "mean_cosine", "effective_rank"):
+        without = [getattr(measure_array(vectors[group != g]), name) for g in range(GROUPS)]
+        spread = np.sqrt(0.9 * sum((value - np.mean(without)) ** 2 for value in without))
+        half = t.ppf(0.975, 9) * spread
+        assert found[f"{name}_low"] == pytest.approx(found[name] - half)
+        assert found[f"{name}_high"] == pytest.approx(found[name] + half)
+    assert found["log_partition_low"] < found["log_partition"] < found["log_partition_high"]
+
+
+def test_sts_is_scored_by_the_definition(reading, xtremedistil, pairs):
+    """Cosine of the means of word-pieces, as they are and after a transform fitted on these texts, each once."""
+    lines = [line.split("\t") for line in pairs.read_text(encoding="utf-8").splitlines()]
+    at = {name: i for i, name in enumerate(lines[0])}
+    first, second = ([line[at[f"sentence{k}"]] for line in lines[1:]] for k in (1, 2))
+    scores = [float(line[at["score"]]) for line in lines[1:]]
+    texts = list(dict.fromkeys(text.strip() for pair in zip(first, second, strict=True) for text in pair))
+    states = dict(zip(texts, xtremedistil.hidden_states(texts, [-1]), strict=True))
+    every = np.concatenate([states[text][0] for text in texts]).astype(np.float64)
+    mean = every.mean(axis=0)
+    for method, off in (("none", 0), ("mean", mean)):
+        cosines = []
+        for a, b in zip(first, second, strict=True):
+            u, v = (states[text.strip()][0].astype(np.float64).mean(axis=0) - off for text in (a, b))
+            cosines.append(u @ v / np.linalg.norm(u) / np.linalg.norm(v))
+        [row] = rows_of(reading, "sts", method=method, layer=6, fitted_on="evaluated")
+        assert row["spearman"] == pytest.approx(100 * spearmanr(scores, cosines).statistic, abs=0.05)
+        assert row["pairs"] == 150 and row["spearman_low"] < row["spearman"] < row["spearman_high"]
+
+
+def test_rounding_buys_something_and_both_places_of_fitting_are_named(reading):
+    rows = rows_of(reading, "sts", layer=6)
+    assert {r["fitted_on"] for r in rows} == {"evaluated", "wiki"}
+    plain = next(r for r in rows if r["method"] == "none")
+    rounded = {r["fitted_on"]: r for r in rows if r["method"] == "kmeans+mean+pca"}
+    assert rounded["evaluated"]["spearman"] > plain["spearman"] + 5
+    assert rounded["evaluated"]["partition"] > 50 * plain["partition"]
+    [cloud] = rows_of(reading, "measures", layer=6, method="round cloud")
+    assert cloud["isoscore"] > 0.9 and abs(cloud["mean_cosine"]) < 0.01
+    assert reading.findings[0].startswith("Advice for layer 6 of xtremedistil-l6-h256: use ")
+
+
+def test_a_reading_is_saved_shown_and_drawn(reading, tmp_path):
+    json.dumps(reading.to_json(), allow_nan=False)
+    assert "points" not in reading.to_json()
+    again = load(reading.save(tmp_path / "out"))
+    assert again.tables["measures"].equals(reading.tables["measures"])
+    assert set(reading.drawings()) == {"space", "layers", "sts"}
+    assert "<svg" in reading._repr_html_()
+    assert [o.title for o in reading.overview()] == ["measures", "sts"]
+
+
+@pytest.fixture(scope="module")
+def fitted(xtremedistil, wiki, tmp_path_factory):
+    """A transform of the last layer's tokens, saved."""
+    place = tmp_path_factory.mktemp("fit")
+    [found] = run([Fitting(n_clusters=5, n_directions=3)], xtremedistil, [wiki], store=Store(place / "store"))
+    return save(found.transformer, place / "round", found.about)
+
+
+def test_an_encoder_with_a_transform_gives_transformed_tokens(fitted, shared, xtremedistil, wiki):
+    rounded = Encoder.load(shared / "models" / "xtremedistil-l6-h256", transform=fitted)
+    texts = wiki.texts()[:20]
+    made = load_rounder(fitted)
+    plain, after = xtremedistil.hidden_states(texts), rounded.hidden_states(texts)
+    for before, now in zip(plain, after, strict=True):
+        np.testing.assert_allclose(now[-1], made.transform(before[-1]), atol=1e-4)
+        np.testing.assert_array_equal(now[:-1], before[:-1])
+    one_by_one = np.concatenate([rounded.embed([text], pooling="mean") for text in texts])
+    np.testing.assert_allclose(rounded.embed(texts, pooling="mean"), one_by_one, atol=1e-5)
+    means = np.stack([made.transform(before[-1]).mean(axis=0) for before in plain])
+    np.testing.assert_allclose(one_by_one, means, atol=1e-4)
+    assert rounded.hash != xtremedistil.hash
+    [gradient] = rounded.gradients([texts[0]], lambda batch: batch.pooled_tensor(-1, "mean").norm(dim=1))
+    assert np.isfinite(gradient.gradient).all() and np.abs(gradient.gradient).max() > 0
+
+
+def test_a_transform_of_texts_acts_on_pooled_vectors(shared, xtremedistil, wiki, tmp_path):
+    asked = Fitting(method="abtt", space="sentence", n_directions=2)
+    [found] = run([asked], xtremedistil, [wiki], store=Store(tmp_path / "store"))
+    place = save(found.transformer, tmp_path / "round", found.about)
+    rounded = Encoder.load(shared / "models" / "xtremedistil-l6-h256", transform=place)
+    texts = wiki.texts()[:20]
+    expected = found.transformer.transform(xtremedistil.embed(texts))
+    np.testing.assert_allclose(rounded.embed(texts), expected, atol=1e-4)
+    np.testing.assert_array_equal(rounded.hidden_states(texts)[0], xtremedistil.hidden_states(texts)[0])
+
+
+def test_a_transform_of_another_model_is_refused(fitted):
+    with pytest.raises(InputError, match=r"made for vectors of 256 numbers"):
+        Encoder.load("all-MiniLM-L6-v2", transform=fitted)
+
+
+def test_the_commands(fitted, shared, wiki, pairs, tmp_path, capsys):
+    """isotropy without a corpus measures the STS texts; fit, then --transform, which makes the tokens rounder."""
+    model = str(shared / "models" / "xtremedistil-l6-h256")
+    store = ["--store", str(tmp_path / "store"), "--json"]
+    said = _json(capsys, ["isotropy", model, "--sts", str(pairs), "--methods", "mean", *store])
+    assert [r["corpus"] for r in said["measures"]] == ["STSB_dev"] * 3
+    corpus = f"wiki={shared / 'data' / 'corpora' / 'wiki.txt.gz'}"
+    few = ["--corpus", corpus, "--limit", "60"]
+    fit = ["isotropy", "fit", model, *few, "--method", "mean", "--out", str(tmp_path / "round"), *store]
+    assert _json(capsys, fit)["fit"][0]["corpus"] == "wiki"
+    plain = _json(capsys, ["isotropy", model, *few, "--methods", "none", *store])
+    after = _json(
+        capsys, ["isotropy", model, *few, "--methods", "none", "--transform", str(tmp_path / "round"), *store]
+    )
+    assert plain["measures"][0]["mean_offset"] > 0.3 and after["measures"][0]["mean_offset"] < 1e-3
+    assert after["manifest"]["encoder"]["transform"] == "round"
+
+
+def _json(capsys, arguments) -> dict:
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    out, err = capsys.readouterr()
+    assert left.value.code == 0, err
+    return json.loads(out)
+
+
+BAD = {
+    "an unknown method": (["--methods", "magic"], "--methods magic"),
+    "an unknown space": (["--space", "outer"], "--space outer"),
+    "a layer that is not there": (["--layer", "99"], "--layer 99"),
+    "a layer that is no number": (["--layer", "top"], "--layer top"),
+    "more clusters than vectors": (["--limit", "1", "--n-clusters", "5000"], "5000"),
+    "a file of pairs that is not there": (["--sts", "nofile.tsv"], "nofile.tsv"),
+    "a file of pairs with a broken row": (["--sts", "{broken}"], "line 4"),
+    "STS of something else than tokens": (["--sts", "{pairs}", "--space", "cls"], "--space cls"),
+    "a transform that is not there": (["--transform", "nowhere"], "nowhere"),
+    "the same file of pairs twice": (["--sts", "{pairs}", "--sts", "{pairs}"], "STSB_dev"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(case, shared, pairs, tmp_path, capsys):
+    given, said = BAD[case]
+    lines = pairs.read_text(encoding="utf-8").splitlines()[:3]
+    (tmp_path / "broken.tsv").write_text("\n".join([*lines, "cut\tshort"]) + "\n", encoding="utf-8")
+    places = {"{pairs}": str(pairs), "{broken}": str(tmp_path / "broken.tsv")}
+    corpus = f"wiki={shared / 'data' / 'corpora' / 'wiki.txt.gz'}"
+    command = ["isotropy", str(shared / "models" / "xtremedistil-l6-h256"), "--corpus", corpus, "--limit", "40"]
+    with pytest.raises(SystemExit) as left:
+        main([*command, *(places.get(word, word) for word in given), "--store", str(tmp_path / "store")])
+    out, err = capsys.readouterr()
+    last = err.strip().splitlines()[-1]
+    assert left.value.code == 2 and out == "" and last.startswith("theodolite: ")
+    assert said in last, err
+
+
+def test_peoples_own_vectors(tmp_path):
+    random = np.random.default_rng(0)
+    corpus = Corpus.of([f"text {i}" for i in range(300)], "mine", vectors=random.standard_normal((300, 8)).astype("f4"))
+    from theodolite.encoder.given import GivenVectors
+
+    encoder = GivenVectors([corpus])
+    with pytest.raises(InputError, match="--space sentence"):
+        run([Isotropy()], encoder, [corpus], store=Store(tmp_path))
+    [found] = run([Isotropy(space="sentence", methods="mean")], encoder, [corpus], store=Store(tmp_path))
+    expected = measure_array(corpus.vectors.astype(np.float64))
+    assert rows_of(found, "measures", method="none")[0]["isoscore"] == pytest.approx(expected.isoscore, rel=1e-5)
