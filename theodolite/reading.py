@@ -142,6 +142,16 @@ class Reading:
         return reading_section(self)
 
 
+def side_by_side(readings: Sequence[Reading]) -> tuple[dict[str, pa.Table], dict[str, Any]]:
+    """Tables and manifest of readings of several encoders on the same corpora, one after another."""
+    tables = {
+        name: pa.concat_tables([r.tables[name] for r in readings if name in r.tables], promote_options="permissive")
+        for name in dict.fromkeys(name for r in readings for name in r.tables)
+    }
+    manifest = {**readings[0].manifest, "encoders": [r.manifest["encoder"] for r in readings]}
+    return tables, {**manifest, "plans": [r.manifest["plan"] for r in readings]}
+
+
 def read_about(folder: Path) -> dict[str, Any]:
     """The ``reading.json`` of a saved reading."""
     path = folder / READING_FILE

@@ -6,11 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import pyarrow as pa
-
 from theodolite.contextuality.findings import NAMED_FROM, comparison
 from theodolite.figures import COLOURS, curve, legend, over_layers, panels, styled, two_ends
-from theodolite.reading import Drawing, Overview, Reading, plain
+from theodolite.reading import Drawing, Overview, Reading, plain, side_by_side
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,12 +39,7 @@ class ContextualityReading(Reading):
         """Several encoders on the same corpora as one reading."""
         if len(readings) == 1:
             return readings[0]
-        tables = {
-            name: pa.concat_tables([r.tables[name] for r in readings], promote_options="permissive")
-            for name in dict.fromkeys(name for r in readings for name in r.tables)
-        }
-        manifest = {**readings[0].manifest, "encoders": [r.manifest["encoder"] for r in readings]}
-        manifest["plans"] = [r.manifest["plan"] for r in readings]
+        tables, manifest = side_by_side(readings)
         said = comparison(tables["layers"].to_pylist())
         return cls(tables, [*said, *(f for r in readings for f in r.findings)], manifest)
 

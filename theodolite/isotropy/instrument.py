@@ -85,7 +85,7 @@ class Isotropy(Instrument):
         make = partial(rounder_of, options=given)
         measured, points, fitted = measure_spaces(kept, layers, self._methods, make, self.seed, subject.progress)
         about = {"encoder": subject.encoder, "space": self.space}
-        measured = [about | row for row in measured]
+        measured, points = ([about | row for row in rows] for rows in (measured, points))
         elsewhere = {key: made for key, made in fitted.items() if key[0] in others}
         judged: list[Row] = []
         for file in files:

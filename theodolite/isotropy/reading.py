@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from theodolite.figures import COLOURS, curve, legend, over_layers, panels, styled
-from theodolite.reading import Drawing, Overview, Reading
+from theodolite.reading import Drawing, Overview, Reading, side_by_side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,11 +19,19 @@ Row = dict[str, Any]
 
 CLOUD = "round cloud"
 SHORT = {
-    **{"corpus": "corpus", "layer": "layer", "method": "method", "partition": "partition", "isoscore": "IsoScore"},
+    **{
+        "encoder": "encoder",
+        "corpus": "corpus",
+        "layer": "layer",
+        "method": "method",
+        "partition": "partition",
+        "isoscore": "IsoScore",
+    },
     **{"mean_cosine": "mean cosine", "variance_top1": "first direction", "effective_rank": "eff. rank"},
 }
 SHORT_STS = {
-    **{"dataset": "file", "layer": "layer", "method": "method", "fitted_on": "fitted on", "pearson": "Pearson"},
+    **{"encoder": "encoder", "dataset": "file", "layer": "layer", "method": "method", "fitted_on": "fitted on"},
+    **{"pearson": "Pearson"},
     **{"spearman": "Spearman", "partition": "partition"},
 }
 
@@ -32,15 +41,21 @@ class IsotropyReading(Reading):
 
     instrument: ClassVar[str] = "isotropy"
 
+    @classmethod
+    def beside(cls, readings: Sequence[IsotropyReading]) -> IsotropyReading:
+        """Several encoders on the same corpora as one reading; its figures show the first."""
+        if len(readings) == 1:
+            return readings[0]
+        tables, manifest = side_by_side(readings)
+        return cls(tables, [f for r in readings for f in r.findings], manifest)
+
     def to_json(self) -> dict[str, Any]:
         """The tables as the reading has them, but for the points, which are only to be drawn."""
         return {name: value for name, value in super().to_json().items() if name != "points"}
 
     def overview(self) -> list[Overview]:
-        shown = [Overview("measures", list(SHORT.values()), self._columns("measures", SHORT))]
-        if "sts" in self.tables:
-            shown.append(Overview("sts", list(SHORT_STS.values()), self._columns("sts", SHORT_STS)))
-        return shown
+        shown = [self._overview("measures", SHORT)]
+        return [*shown, self._overview("sts", SHORT_STS)] if "sts" in self.tables else shown
 
     def drawings(self) -> dict[str, Drawing]:
         found = {
@@ -51,7 +66,7 @@ class IsotropyReading(Reading):
                 self._draw_space,
             )
         }
-        if len({r["layer"] for r in self._measures()}) > 1:
+        if len({r["layer"] for r in self._first("measures")}) > 1:
             found["layers"] = Drawing(
                 "Roundness, layer by layer",
                 "Left, isotropy by the partition function (1 is round), right, the mean cosine of two random vectors, "
@@ -67,14 +82,20 @@ class IsotropyReading(Reading):
             )
         return found
 
-    def _measures(self) -> list[Row]:
-        return list(self.tables["measures"].to_pylist())
+    def _first(self, table: str) -> list[Row]:
+        """The rows of the first encoder."""
+        rows = list(self.tables[table].to_pylist())
+        return [r for r in rows if r["encoder"] == rows[0]["encoder"]]
 
-    def _columns(self, table: str, names: dict[str, str]) -> list[list[Any]]:
-        return [[row[name] for name in names] for row in self.tables[table].to_pylist()]
+    def _overview(self, table: str, names: dict[str, str]) -> Overview:
+        """Some columns of a table; which encoder is told only where there are several."""
+        rows = self.tables[table].to_pylist()
+        one = len({r["encoder"] for r in rows}) == 1
+        shown = {name: heading for name, heading in names.items() if not (one and name == "encoder")}
+        return Overview(table, list(shown.values()), [[row[name] for name in shown] for row in rows])
 
     def _draw_space(self) -> Figure:
-        rows = self.tables["points"].to_pylist()
+        rows = self._first("points")
         corpus, layer = rows[0]["corpus"], max(r["layer"] for r in rows)
         mine = [r for r in rows if (r["corpus"], r["layer"]) == (corpus, layer)]
         methods = list(dict.fromkeys(r["method"] for r in mine))
@@ -93,7 +114,7 @@ class IsotropyReading(Reading):
         return figure
 
     def _draw_layers(self) -> Figure:
-        rows = self._measures()
+        rows = self._first("measures")
         corpus = rows[0]["corpus"]
         mine = [r for r in rows if r["corpus"] == corpus]
         methods = list(dict.fromkeys(r["method"] for r in mine))
@@ -114,7 +135,7 @@ class IsotropyReading(Reading):
         return figure
 
     def _draw_sts(self) -> Figure:
-        rows = self.tables["sts"].to_pylist()
+        rows = self._first("sts")
         layer = max(r["layer"] for r in rows)
         mine = [r for r in rows if r["layer"] == layer and r["spearman"] is not None]
         places = list(dict.fromkeys(r["fitted_on"] for r in mine))
