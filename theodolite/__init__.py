@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from theodolite.errors import InputError
     from theodolite.illusion import Illusion, IllusionReading
     from theodolite.instrument import Instrument
+    from theodolite.isotropy import Isotropy, IsotropyReading
     from theodolite.reading import Reading
     from theodolite.registry import load
     from theodolite.running import RunOptions, run
@@ -30,6 +31,8 @@ _HOMES = {
     "IllusionReading": "theodolite.illusion",
     "InputError": "theodolite.errors",
     "Instrument": "theodolite.instrument",
+    "Isotropy": "theodolite.isotropy",
+    "IsotropyReading": "theodolite.isotropy",
     "Reading": "theodolite.reading",
     "RunOptions": "theodolite.running",
     "Salience": "theodolite.salience",
@@ -50,6 +53,8 @@ __all__ = [
     "IllusionReading",
     "InputError",
     "Instrument",
+    "Isotropy",
+    "IsotropyReading",
     "Reading",
     "RunOptions",
     "Salience",
