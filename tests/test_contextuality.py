@@ -472,3 +472,20 @@ def test_a_classifiers_logits_are_transformers_own_and_windows_are_averaged(clas
             start += 32
         np.testing.assert_allclose(found[i], np.mean(answers, axis=0), atol=1e-5)
     assert len(ids) > 62
+
+
+def test_texts_of_shuffled_words_by_the_definition():
+    """The mean cosine of drawn vectors with their mean; a text longer than the pool takes all of it."""
+    from theodolite.contextuality.measures import shuffled_similarity
+
+    pool = np.random.default_rng(1).standard_normal((30, 2, 5)).astype(np.float32)
+    sizes = np.array([2, 7, 99])
+    found = shuffled_similarity(pool, sizes, seed=4)
+    draws = np.random.default_rng(4)
+    for i, size in enumerate((2, 7, 30)):
+        members = draws.choice(30, size, replace=False)
+        for layer in range(2):
+            vectors = [pool[m, layer].astype(np.float64) for m in members]
+            mean = sum(vectors) / size
+            cosines = [v @ mean / np.linalg.norm(v) / np.linalg.norm(mean) for v in vectors]
+            assert found[i, layer] == pytest.approx(sum(cosines) / size)

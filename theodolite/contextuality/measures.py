@@ -56,10 +56,17 @@ def shuffled_similarity(pool: NDArray[Any], sizes: NDArray[np.int64], seed: int)
 
     Returns (texts, layers). Members of one text are different; a text longer than the pool takes all of it.
     """
+    from scipy.sparse import csr_array
+
     random = np.random.default_rng(seed)
-    unit = unit_vectors(pool.astype(np.float64))
-    found = np.empty((len(sizes), pool.shape[1]))
-    for i, size in enumerate(sizes.tolist()):
-        members = random.choice(len(pool), min(size, len(pool)), replace=False)
-        found[i] = intra_similarity(unit[members].sum(0), pool[members].sum(0, dtype=np.float64), len(members))
+    counts = np.minimum(sizes, len(pool))
+    members = [random.choice(len(pool), size, replace=False) for size in counts.tolist()]
+    bounds = np.append(0, np.cumsum(counts))
+    texts = csr_array((np.ones(bounds[-1]), np.concatenate(members), bounds), shape=(len(sizes), len(pool)))
+    exact = pool.astype(np.float64)
+    sums, unit_sums = (
+        (texts @ vectors.reshape(len(pool), -1)).reshape(-1, *pool.shape[1:])
+        for vectors in (exact, unit_vectors(exact))
+    )
+    found = intra_similarity(unit_sums, sums, counts[:, None])
     return found
