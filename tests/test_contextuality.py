@@ -16,7 +16,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from theodolite import Contextuality, Corpus, InputError, RunOptions, Store, run
 from theodolite.contextuality.counting import BASELINE_DRAWS
-from theodolite.contextuality.measures import mev
+from theodolite.contextuality.measures import mev, shuffled_similarity
 
 EXACT = (
     "anisotropy",
@@ -476,8 +476,6 @@ def test_a_classifiers_logits_are_transformers_own_and_windows_are_averaged(clas
 
 def test_texts_of_shuffled_words_by_the_definition():
     """The mean cosine of drawn vectors with their mean; a text longer than the pool takes all of it."""
-    from theodolite.contextuality.measures import shuffled_similarity
-
     pool = np.random.default_rng(1).standard_normal((30, 2, 5)).astype(np.float32)
     sizes = np.array([2, 7, 99])
     found = shuffled_similarity(pool, sizes, seed=4)
