@@ -6,7 +6,9 @@ import dataclasses
 import hashlib
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,7 +28,10 @@ from theodolite.train.scores import Scores, baseline, interval
 
 if TYPE_CHECKING:
     from theodolite.encoder.classifier import Classifier
-    from theodolite.train.loop import Material, Pace, Part
+    from theodolite.train.loop import Pace
+    from theodolite.train.windowed import Material, Part
+
+    EpochWatch = Callable[[Classifier, int], list[dict[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -65,15 +70,21 @@ def train_classifier(
     validation: Corpus | None = None,
     device: str | None = None,
     max_length: int | None = None,
+    rounded: bool = False,
+    watch: EpochWatch | None = None,
     progress: Progress | None = None,
 ) -> Scores:
     """Train on a corpus with a column `label` (and maybe `text_b`); `out` becomes an ordinary model folder.
 
     Interrupted, the same call goes on from the last checkpoint and ends with the same weights; finished, it returns
     the scores at once. Another training in the same folder is refused.
+
+    rounded: with the CLS vectors of each batch made rounder before the head (see ``theodolite.train.rounded``, whose
+    ``load_rounded`` loads such a folder). watch: is shown the classifier and the number of epochs done, before the
+    first and after each; the rows it gives go into the record, as `watched`.
     """
     folder, out = resolve(model), Path(out).absolute()
-    key = _key(folder, corpus, validation, training, max_length)
+    key = _key(folder, corpus, validation, training, max_length, rounded)
     record = finished_record(out, key)
     if record is not None:
         return Scores(**record["scores"])
@@ -84,7 +95,20 @@ def train_classifier(
     from theodolite.train.quiet import quiet
 
     with quiet():
-        return _train(folder, corpus, validation, split, out, key, training, device, max_length, progress or Silent())
+        return _train(
+            folder,
+            corpus,
+            validation,
+            split,
+            out,
+            key,
+            training,
+            device,
+            max_length,
+            rounded,
+            watch,
+            progress or Silent(),
+        )
 
 
 def _train(
@@ -97,18 +121,26 @@ def _train(
     training: Training,
     device: str | None,
     max_length: int | None,
+    rounded: bool,
+    watch: EpochWatch | None,
     progress: Progress,
 ) -> Scores:
     from theodolite.encoder.loading import device_of
     from theodolite.train.card import card
-    from theodolite.train.loop import train
+    from theodolite.train.loop import watched_of
     from theodolite.train.model import answer_in_units, freeze, new_classifier
+    from theodolite.train.rounded import FILE, NOTE, put_in, take_out
+    from theodolite.train.windowed import train
 
     place = device_of(device)
     classifier, fast = new_classifier(folder, split.task, max_length, training.seed)
     freeze(classifier, training.freeze)
+    if rounded:
+        put_in(classifier, training.batch_size)
     split, material = _material(classifier, split, training, corpus.name)
-    state = train(material, _pace(training, len(split.training)), begin(out, key), place, progress)
+    watching = None if watch is None else partial(watch, classifier)
+    state = train(material, _pace(training, len(split.training)), begin(out, key), place, progress, watching)
+    beside = {FILE: take_out(classifier)} if rounded else {}
     if split.task.regression:
         answer_in_units(classifier._head, material.mean, material.deviation)
     fast.model_max_length = classifier.limit
@@ -126,26 +158,34 @@ def _train(
         "scores": dataclasses.asdict(scores),
         "versions": {name: version(name) for name in ("theodolite", "torch", "transformers")},
     }
-    finish(out, classifier._head, fast, card(record), record)
+    if watch is not None:
+        record["watched"] = watched_of(state)
+    finish(out, classifier._head, fast, card(record) + (NOTE if rounded else ""), record, beside)
     return scores
 
 
 def _key(
-    folder: ModelFolder, corpus: Corpus, validation: Corpus | None, training: Training, max_length: int | None
+    folder: ModelFolder,
+    corpus: Corpus,
+    validation: Corpus | None,
+    training: Training,
+    max_length: int | None,
+    rounded: bool,
 ) -> str:
     """What makes the trained weights what they are."""
-    parts = {
+    parts: dict[str, Any] = {
         "model": [folder.hash, folder.tokenizer_hash],
         "corpora": [corpus.hash, None if validation is None else validation.hash],
         "options": dataclasses.asdict(training),
         "max_length": max_length,
+        **({"rounded": True} if rounded else {}),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def _material(classifier: Classifier, split: Split, training: Training, where: str) -> tuple[Split, Material]:
     """The texts in tokens; those in which the tokenizer finds none are left out."""
-    from theodolite.train.loop import Material
+    from theodolite.train.windowed import Material
 
     mine, mine_tokens, nothing = _tokenised(classifier, split.training)
     held, held_tokens, nothing_held = _tokenised(classifier, split.validation)
@@ -161,7 +201,7 @@ def _material(classifier: Classifier, split: Split, training: Training, where: s
 
 
 def _tokenised(classifier: Classifier, examples: Examples) -> tuple[Examples, Part, int]:
-    from theodolite.train.loop import Part
+    from theodolite.train.windowed import Part
 
     tokens = classifier.tokenise(examples.texts, examples.texts_b)
     kept = np.flatnonzero(tokens.lengths)

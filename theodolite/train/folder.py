@@ -13,6 +13,7 @@ from theodolite.errors import InputError
 
 WORK = ".training"
 RECORD = "training.json"
+STATE_FILE = "trainer_state.json"
 _PLAN = "plan.json"
 
 
@@ -37,6 +38,11 @@ def finished_record(out: Path, key: str) -> dict[str, Any] | None:
     return None
 
 
+def record_of(out: Path) -> dict[str, Any]:
+    """The record of the training that ended here."""
+    return _read(out / RECORD)
+
+
 def begin(out: Path, key: str) -> Path:
     """The folder for checkpoints, marked as this training's."""
     work = out / WORK
@@ -45,12 +51,26 @@ def begin(out: Path, key: str) -> Path:
     return work
 
 
+def last_whole_checkpoint(folder: Path) -> Path | None:
+    """The newest checkpoint that was written to its end; what is newer and broken is removed."""
+    found = sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1]), reverse=True)
+    for path in found:
+        try:
+            # The Trainer writes this file last.
+            json.loads((path / STATE_FILE).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            shutil.rmtree(path)
+            continue
+        return path
+    return None
+
+
 def finish(
     out: Path, model: Any, tokenizer: Any, card: str, record: Mapping[str, Any], more: Mapping[str, Any] | None = None
 ) -> None:
     """Put the model, its tokenizer and the card into the folder, then the record, then clear the checkpoints away.
 
-    more: what other JSON files of the folder hold, by their path in it.
+    more: what other files of the folder hold, by their path in it: bytes, or what is written as JSON.
     """
     made = out / WORK / "finished"
     shutil.rmtree(made, ignore_errors=True)
@@ -59,7 +79,8 @@ def finish(
     (made / "README.md").write_text(card, encoding="utf-8")
     for name, content in (more or {}).items():
         (made / name).parent.mkdir(exist_ok=True)
-        (made / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        plain = content if isinstance(content, bytes) else (json.dumps(content, indent=2) + "\n").encode()
+        (made / name).write_bytes(plain)
     for path in [found for found in made.rglob("*") if found.is_file()]:
         place = out / path.relative_to(made)
         place.parent.mkdir(exist_ok=True)

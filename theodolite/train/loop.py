@@ -1,10 +1,8 @@
-"""The training loop: transformers' Trainer, with windows, evaluations at fixed steps, and resuming."""
+"""The training loop: transformers' Trainer, with evaluations at fixed steps, a watch over the epochs, and resuming."""
 
 from __future__ import annotations
 
-import json
 import math
-import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,53 +13,15 @@ import numpy as np
 import torch
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainerState, TrainingArguments
 
-from theodolite.encoder.classifier import Classifier
-from theodolite.encoder.tokens import Tokens
 from theodolite.instrument import Progress
-from theodolite.train.batches import (
-    STEP_TOKENS,
-    Batch,
-    Collator,
-    SimilarLengths,
-    as_targets,
-    loss_of,
-    mean_over_windows,
-    parts_within,
-    training_lengths,
-)
-from theodolite.train.labels import Floats, Ints, Task
-from theodolite.train.scores import class_scores, value_scores
+from theodolite.train.batches import Batch, SimilarLengths
+from theodolite.train.folder import STATE_FILE, last_whole_checkpoint
+from theodolite.train.labels import Ints
 
 NEVER = 10**9
-STATE_FILE = "trainer_state.json"
 
-
-@dataclass(frozen=True)
-class Part:
-    """Tokenised texts with their targets (n,)."""
-
-    tokens: Tokens
-    targets: Floats
-
-
-@dataclass(frozen=True)
-class Material:
-    """All that a training needs: the classifier, the texts, the weights of the classes, the scale of the targets.
-
-    A regression is trained on (target − mean) / deviation; classes have mean 0 and deviation 1.
-    """
-
-    classifier: Classifier
-    task: Task
-    training: Part
-    validation: Part
-    weights: Floats | None
-    mean: float
-    deviation: float
-
-    def scaled(self, targets: Floats) -> torch.Tensor:
-        """Targets as the loss wants them."""
-        return as_targets((targets - self.mean) / self.deviation, self.task.regression)
+# Looks at the model as it is when an epoch of this number has ended (0: before the first); gives rows for the record.
+Watch = Callable[[int], list[dict[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -93,16 +53,11 @@ class Pace:
         return state.global_step >= self.epochs * self.steps_an_epoch or waited >= self.patience
 
 
-def train(material: Material, pace: Pace, folder: Path, device: torch.device, progress: Progress) -> Any:
-    """Train, from the last whole checkpoint in the folder if there is one; the best weights end in the classifier.
-
-    Returns the Trainer's state, whose ``log_history`` has the evaluations.
-    """
-    return run(_Windowed(material, pace, folder, device, progress), progress)
-
-
 def run(trainer: Paced, progress: Progress) -> Any:
-    """As ``train``, with any trainer; the best weights end in its model."""
+    """Train, from the last whole checkpoint in the folder if there is one; the best weights end in the model.
+
+    Returns the Trainer's state, whose ``log_history`` has the evaluations and what the watch saw.
+    """
     checkpoint = last_whole_checkpoint(Path(trainer.args.output_dir))
     if checkpoint is not None:
         state = TrainerState.load_from_json(str(checkpoint / STATE_FILE))
@@ -114,6 +69,11 @@ def run(trainer: Paced, progress: Progress) -> Any:
     with progress.step("training", trainer.pace.epochs * len(trainer.lengths)):
         trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     return trainer.state
+
+
+def watched_of(state: Any) -> list[dict[str, Any]]:
+    """The rows that the watch of a training gave."""
+    return [row for entry in state.log_history for row in entry.get("watched", [])]
 
 
 def evaluations_of(state: Any) -> tuple[list[dict[str, float]], dict[str, float]]:
@@ -128,25 +88,13 @@ def evaluations_of(state: Any) -> tuple[list[dict[str, float]], dict[str, float]
     return evaluations, next(row for row in evaluations if row["step"] == state.best_global_step)
 
 
-def last_whole_checkpoint(folder: Path) -> Path | None:
-    """The newest checkpoint that was written to its end; what is newer and broken is removed."""
-    found = sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1]), reverse=True)
-    for path in found:
-        try:
-            # The Trainer writes this file last.
-            json.loads((path / STATE_FILE).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            shutil.rmtree(path)
-            continue
-        return path
-    return None
-
-
 class Paced(Trainer):  # type: ignore[misc]
     """A Trainer that takes texts of similar length together, and looks, saves and stops as its pace says.
 
     collator: makes a batch from the numbers of some texts; lengths: (n,) how long each of them is.
     """
+
+    watch: Watch | None = None
 
     def __init__(
         self,
@@ -167,7 +115,7 @@ class Paced(Trainer):  # type: ignore[misc]
             train_dataset=texts,
             # Never looked into: ``judged`` has the held-out texts.
             eval_dataset=texts,
-            callbacks=[_Follow(pace, len(texts), progress)],
+            callbacks=[_Follow(pace, len(texts), progress, self.look)],
         )
         self.remove_callback(PrinterCallback)
 
@@ -179,6 +127,18 @@ class Paced(Trainer):  # type: ignore[misc]
         """Scores of the weights as they are on held-out texts, ``loss`` among them."""
         raise NotImplementedError
 
+    def look(self, state: Any) -> None:
+        """Where an epoch ends, have the watch look, and keep with the state what it saw; training does not notice."""
+        epoch, more = divmod(state.global_step, self.pace.steps_an_epoch)
+        if self.watch is None or more:
+            return
+        device, training = self.args.device, self.model.training
+        self.model.eval()
+        with torch.random.fork_rng([] if device.type == "cpu" else [device], device_type=device.type):
+            rows = self.watch(epoch)
+        self.model.train(training)
+        state.log_history.append({"watched": rows, "epoch": epoch, "step": state.global_step})
+
     def _get_train_sampler(self, train_dataset: Any = None) -> SimilarLengths:
         return SimilarLengths(self.lengths, self.pace.batch_size, self.pace.seed, self.epoch)
 
@@ -186,6 +146,8 @@ class Paced(Trainer):  # type: ignore[misc]
         self, eval_dataset: Any = None, ignore_keys: Any = None, metric_key_prefix: str = "eval"
     ) -> dict[str, float]:
         """The scores, logged with the seconds since the training began."""
+        # Before the checkpoint is written, so that it holds what was seen.
+        self.look(self.state)
         found = self.judged()
         seconds = self.seconds_before + time.monotonic() - self.began
         metrics = {f"eval_{name}": value for name, value in {**found, "seconds": seconds}.items()}
@@ -194,60 +156,16 @@ class Paced(Trainer):  # type: ignore[misc]
         return metrics
 
 
-class _Windowed(Paced):
-    """Batches are windows of texts, and the evaluation is the classifier's own."""
-
-    def __init__(self, material: Material, pace: Pace, folder: Path, device: torch.device, progress: Progress) -> None:
-        self.material = material
-        classifier, tokens = material.classifier, material.training.tokens
-        collator = Collator(classifier, tokens, material.scaled(material.training.targets))
-        lengths = training_lengths(tokens, classifier.limit)
-        super().__init__(classifier._head, collator, lengths, pace, folder, device, progress)
-        weights = material.weights
-        self.class_weights = None if weights is None else torch.from_numpy(weights).float().to(self.args.device)
-
-    def training_step(self, model: Any, inputs: Batch, num_items_in_batch: Any = None) -> torch.Tensor:
-        """A step over a batch of long texts takes them a few at a time: memory is that of a few."""
-        found = torch.zeros((), device=self.args.device)
-        for part, share in parts_within(inputs, STEP_TOKENS, self.class_weights):
-            self.share = share
-            found += super().training_step(model, part)
-        return found
-
-    def compute_loss(
-        self, model: Any, inputs: Batch, return_outputs: bool = False, num_items_in_batch: Any = None
-    ) -> torch.Tensor:
-        """The loss of a part of a batch, as much of it as the part counts."""
-        text, labels = inputs.pop("text"), inputs.pop("labels")
-        return self.share * self._loss(mean_over_windows(model(**inputs).logits, text, len(labels)), labels)
-
-    def _loss(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        return loss_of(logits, labels, self.class_weights, self.material.task.regression)
-
-    def judged(self) -> dict[str, float]:
-        """Scores on the validation texts with all their windows."""
-        held, task = self.material.validation, self.material.task
-        self.model.eval()
-        logits = self.material.classifier.answers(held.tokens)
-        labels = self.material.scaled(held.targets).to(self.args.device)
-        loss = self._loss(torch.from_numpy(logits).to(self.args.device), labels).item()
-        if task.regression:
-            found = value_scores(
-                logits[:, 0].astype(np.float64) * self.material.deviation + self.material.mean, held.targets
-            )
-        else:
-            found = class_scores(logits, held.targets, task.names)
-        return {"loss": loss, **found}
-
-
 class _Follow(TrainerCallback):  # type: ignore[misc]
-    """Says when to evaluate and when to stop, and tells the progress."""
+    """Says when to evaluate and when to stop, tells the progress, and looks before the first step."""
 
-    def __init__(self, pace: Pace, texts: int, progress: Progress) -> None:
-        self.pace, self.texts, self.progress = pace, texts, progress
+    def __init__(self, pace: Pace, texts: int, progress: Progress, look: Callable[[Any], None]) -> None:
+        self.pace, self.texts, self.progress, self.look = pace, texts, progress, look
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **rest: Any) -> None:
         self.progress.advance(self._seen(state.global_step))
+        if state.global_step == 0:
+            self.look(state)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **rest: Any) -> None:
         self.progress.advance(self._seen(state.global_step) - self._seen(state.global_step - 1))
