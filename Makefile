@@ -15,8 +15,8 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP)  ## a survey of the bundled model over the demo corpora
 	$(BIN)/theodolite demo
 
-test: $(STAMP)  ## every test
-	$(BIN)/python -m pytest
+test: $(STAMP)  ## every test, two files at a time
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(STAMP)  ## ruff, mypy, the import contracts
 	$(BIN)/ruff check .
