@@ -80,7 +80,7 @@ def model(shared: Path) -> str:
 
 FILES: list[tuple[str, bytes, str, list[str]]] = [
     ("empty.txt", b"", "", ["empty.txt", "is empty"]),
-    ("empty.csv.gz", gzip.compress(b""), "", ["empty.csv.gz", "is empty"]),
+    ("empty.csv.gz", gzip.compress(b"", mtime=0), "", ["empty.csv.gz", "is empty"]),
     ("header.csv", b"text,label\n", "", ["header.csv", "no rows"]),
     ("blank.txt", b"\n  \n\n", "", ["blank.txt", "every text is empty"]),
     ("nul.txt", b"one\ntw\0o\n", "", ["nul.txt", "line 2", "NUL byte"]),
@@ -93,7 +93,7 @@ FILES: list[tuple[str, bytes, str, list[str]]] = [
     ("ids.csv", b"text,k\none,x\ntwo,y\nthree,x\n", "?text=text&id=k", ["ids.csv", "'x'", "rows 1 and 3"]),
     ("notes.docx", b"PK", "", ["notes.docx", "'.docx'", ".parquet"]),
     ("not.parquet", b"PAR1 no", "", ["not.parquet", "not a parquet file"]),
-    ("cut.txt.gz", gzip.compress(b"one line and another\n" * 99)[:-20], "", ["cut.txt.gz", "breaks off"]),
+    ("cut.txt.gz", gzip.compress(b"one line and another\n" * 99, mtime=0)[:-20], "", ["cut.txt.gz", "breaks off"]),
 ]
 
 

@@ -13,6 +13,7 @@ from theodolite.encoder.classifier import Classifier
 from theodolite.encoder.tokens import Tokens
 from theodolite.instrument import Progress
 from theodolite.train.batches import (
+    PROCESSOR_STEP_TOKENS,
     STEP_TOKENS,
     Batch,
     Collator,
@@ -84,7 +85,8 @@ class _Windowed(Paced):
     def training_step(self, model: Any, inputs: Batch, num_items_in_batch: Any = None) -> torch.Tensor:
         """A step over a batch of long texts takes them a few at a time: memory is that of a few."""
         found = torch.zeros((), device=self.args.device)
-        for part, share in parts_within(inputs, STEP_TOKENS, self.class_weights):
+        tokens = PROCESSOR_STEP_TOKENS if self.args.device.type == "cpu" else STEP_TOKENS
+        for part, share in parts_within(inputs, tokens, self.class_weights):
             self.share = share
             found += super().training_step(model, part)
         return found
