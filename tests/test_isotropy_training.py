@@ -170,7 +170,7 @@ def test_a_small_batch_takes_the_clusters_it_is_nearest_to() -> None:
     vectors, labels = blobs(0)
     rounding(vectors)
     kept = rounding.means.clone()
-    some = vectors[labels == 2]
+    some = vectors[labels == 2] + 1
     found = rounding(some)
     np.testing.assert_allclose(found, naive(some, torch.zeros(len(some))), atol=1e-9)
     place = int(nearest(some.mean(dim=0, keepdim=True), kept))
@@ -280,8 +280,16 @@ def test_heads_of_many_families_are_given_rounder_vectors(kind: str, more: dict[
     torch.testing.assert_close(same, same[:1].expand_as(same))
 
 
+class MeanPooler(torch.nn.Module):
+    def forward(self, states: torch.Tensor) -> torch.Tensor:
+        return states.mean(dim=1)
+
+
 def test_a_head_that_does_not_look_at_cls_is_refused() -> None:
-    for classifier in (tiny("modernbert", classifier_pooling="mean"), tiny("gpt2", n_embd=16, n_head=2, n_layer=2)):
+    averaging = tiny("bert")
+    averaging.model.pooler = MeanPooler()
+    others = (tiny("modernbert", classifier_pooling="mean"), tiny("gpt2", n_embd=16, n_head=2, n_layer=2))
+    for classifier in (averaging, *others):
         with pytest.raises(InputError, match="it cannot be told where its head takes the CLS vector"):
             _install(classifier, BatchRounding(16, 1))
 
@@ -309,6 +317,23 @@ def test_the_rounded_model_answers_as_it_was_judged(tuned, pairs: tuple[Corpus, 
     )
     assert "Rounded in training" in (place / ROUNDED / "README.md").read_text()
     assert "Rounded in training" not in (place / PLAIN / "README.md").read_text()
+
+
+def test_a_batch_is_rounded_whole_however_long(
+    small: str, pairs: tuple[Corpus, Corpus], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("theodolite.train.windowed.PROCESSOR_STEP_TOKENS", 64)
+    seen, of_batch = [], BatchRounding._of_batch
+
+    def counted(self: BatchRounding, vectors: torch.Tensor) -> torch.Tensor:
+        seen.append(len(vectors))
+        return of_batch(self, vectors)
+
+    monkeypatch.setattr(BatchRounding, "_of_batch", counted)
+    training = Training(epochs=1, batch_size=16, evaluations=1)
+    corpus, held = shortest(pairs[0], 40), shortest(pairs[1], 10)
+    train_classifier(small, corpus, tmp_path / "m", training, validation=held, device="cpu", rounded=True)
+    assert seen == [16, 16, 8]
 
 
 def test_a_folder_that_is_not_rounded_is_refused(tuned, tmp_path: Path) -> None:
@@ -422,7 +447,8 @@ def test_frozen_accuracy_is_scikit_learns(sentiment: Features) -> None:
         assert row["isoscore"] == pytest.approx(measure_array(asked).isoscore)
         largest = np.bincount(sentiment.training_labels).argmax()
         assert row["baseline"] == (sentiment.test_labels == largest).mean()
-        assert row["accuracy"] > row["baseline"] + 0.1
+        # Whitening 400 vectors of 384 dimensions leaves nothing but noise.
+        assert (row["accuracy"] > row["baseline"] + 0.1) == (row["method"] != "whitening")
     assert rows[2]["mean_cosine"] < rows[0]["mean_cosine"] / 2
     assert rows[0]["log_partition"] < rows[2]["log_partition"]
 
@@ -477,7 +503,7 @@ def test_fine_tuning_has_every_row_and_answers_at_once_again(
         assert (row["dataset"], row["encoder"]) == ("RTE", "xtremedistil-l6-h256")
     assert len({frozenset(row) for row in found.rows}) == len({frozenset(row) for row in found.epochs}) == 1
     head, regression = found.rows[:2]
-    assert [head[name] for name in FIGURES] == pytest.approx([regression[name] for name in FIGURES], rel=1e-6)
+    assert all(head[name] == pytest.approx(regression[name], rel=1e-6) for name in FIGURES[:-1])
     [last] = [r for r in found.epochs if (r["training"], r["epoch"], r["layer"]) == (PLAIN, 1, 6)]
     assert head["mean_cosine"] == pytest.approx(last["mean_cosine"], abs=1e-5)
     assert abs(found.rows[3]["mean_cosine"]) < last["mean_cosine"]

@@ -138,6 +138,7 @@ def _train(
     if rounded:
         put_in(classifier, training.batch_size)
     split, material = _material(classifier, split, training, corpus.name)
+    material = dataclasses.replace(material, whole=rounded)
     watching = None if watch is None else partial(watch, classifier)
     state = train(material, _pace(training, len(split.training)), begin(out, key), place, progress, watching)
     beside = {FILE: take_out(classifier)} if rounded else {}

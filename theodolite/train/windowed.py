@@ -40,7 +40,8 @@ class Part:
 class Material:
     """All that a training needs: the classifier, the texts, the weights of the classes, the scale of the targets.
 
-    A regression is trained on (target − mean) / deviation; classes have mean 0 and deviation 1.
+    A regression is trained on (target − mean) / deviation; classes have mean 0 and deviation 1. whole: a batch goes
+    through the model at once, however long, since something in it must see all the batch's vectors together.
     """
 
     classifier: Classifier
@@ -50,6 +51,7 @@ class Material:
     weights: Floats | None
     mean: float
     deviation: float
+    whole: bool = False
 
     def scaled(self, targets: Floats) -> torch.Tensor:
         """Targets as the loss wants them."""
@@ -86,6 +88,7 @@ class _Windowed(Paced):
         """A step over a batch of long texts takes them a few at a time: memory is that of a few."""
         found = torch.zeros((), device=self.args.device)
         tokens = PROCESSOR_STEP_TOKENS if self.args.device.type == "cpu" else STEP_TOKENS
+        tokens = inputs["input_ids"].numel() if self.material.whole else tokens
         for part, share in parts_within(inputs, tokens, self.class_weights):
             self.share = share
             found += super().training_step(model, part)
