@@ -54,6 +54,10 @@ def verb_of(arguments: list[str]):
     while rest and getattr(command, "commands", None):
         if rest[0].startswith("-"):
             break
+        # A verb may be of two words (`isotropy fit`).
+        both = " ".join(rest[:2])
+        if both in command.commands:
+            return command.commands[both], rest[2:]
         assert rest[0] in command.commands, f"no verb '{rest[0]}'"
         command = command.commands[rest.pop(0)]
     return command, rest

@@ -38,14 +38,14 @@ def _spaces(measured: Sequence[Row]) -> list[str]:
             f"the IsoScore is {plain['isoscore']:.3f} (a round cloud of that size: {cloud['isoscore']:.3f})."
         )
         after = [
-            f"{name} {_small(row['partition'])}"
+            f"{name} {small(row['partition'])}"
             for name, row in by_method.items()
             if name not in ("none", "round cloud")
         ]
         if after:
             said.append(
-                f"{where}: isotropy by the partition function is {_small(plain['partition'])} as it is; after "
-                f"{', '.join(after)}; of a round cloud {_small(cloud['partition'])}."
+                f"{where}: isotropy by the partition function is {small(plain['partition'])} as it is; after "
+                f"{', '.join(after)}; of a round cloud {small(cloud['partition'])}."
             )
     return said
 
@@ -125,7 +125,7 @@ def _plural(space: str) -> str:
     return {"cls": "CLS vectors"}.get(space, f"{space}s")
 
 
-def _small(value: float | None) -> str:
+def small(value: float | None) -> str:
     """A partition as people write it: 0.85, 2.3e-05; a dash where there is none."""
     if value is None:
         return "not defined"

@@ -98,17 +98,17 @@ def fine_tuning(
     return found
 
 
-def rte(data: Path) -> tuple[Corpus, Corpus]:
-    """RTE of a data folder: what to train on, and what to judge by."""
+def rte(data: Path, limit: int | None = None) -> tuple[Corpus, Corpus]:
+    """RTE of a data folder: what to train on (the first so many pairs), and what to judge by."""
     first, second = (_file(data, "rte", f"{part}.tsv.gz") for part in ("train", "dev"))
     query = "?text=sentence1&text_b=sentence2&label=label"
-    return Corpus.read(f"{first}{query}"), Corpus.read(f"{second}{query}")
+    return Corpus.read(f"{first}{query}", limit=limit), Corpus.read(f"{second}{query}")
 
 
-def wic(data: Path) -> tuple[Corpus, Corpus]:
-    """WiC of a data folder: what to train on, and what to judge by."""
+def wic(data: Path, limit: int | None = None) -> tuple[Corpus, Corpus]:
+    """WiC of a data folder: what to train on (the first so many pairs), and what to judge by."""
     first, second = (_file(data, "wic", f"{part}.data.txt.gz") for part in ("train", "dev"))
-    return read_wic(first), read_wic(second)
+    return read_wic(first, limit), read_wic(second)
 
 
 def _file(data: Path, folder: str, name: str) -> Path:

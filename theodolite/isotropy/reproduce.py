@@ -1,4 +1,4 @@
-"""Source 004's experiments on STS: its two tables, published beside measured, and which of its claims hold."""
+"""Source 004's experiments: STS, frozen classification, fine-tuning; published beside measured, and what holds."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from theodolite.claims import Claim, Reproduction
+from theodolite.corpus import Corpus
 from theodolite.errors import InputError
 from theodolite.instrument import Progress
+from theodolite.isotropy.findings import small
 from theodolite.isotropy.instrument import Isotropy
 from theodolite.isotropy.reading import IsotropyReading
 from theodolite.running import run
@@ -43,12 +45,19 @@ BY_FILE = {
 }
 
 
+# Accuracy and isotropy of fine-tuning, plain and with the transform inside.
+FINE_TUNED = {"RTE": ((65.3, 4.86e-5), (62.8, 0.29)), "WiC": ((64.04, 8.26e-4), (62.1, 0.13))}
+FROZEN_TEXTS = 6_000
+
+
 def reproduce(data: Path, models: list[str], *, limit: int | None, store: Store, progress: Progress) -> Reproduction:
-    """Judge each encoder's last layer by STS, as it is and after every method, fitted on the evaluated texts."""
+    """Judge each encoder's last layer by STS, as it is and after every method, fitted on the evaluated texts; then
+    classify SST-2 on frozen vectors, and fine-tune on RTE and WiC with and without the transform.
+
+    limit: texts or pairs to train on; the files of STS are taken whole.
+    """
     from theodolite.encoder.encoder import Encoder
 
-    if limit is not None:
-        raise InputError("reproduce isotropy: takes whole files; leave --limit out")
     files = [data / "sts" / name for name in FILES]
     missing = next((file for file in files if not file.exists()), None)
     if missing is not None:
@@ -61,6 +70,8 @@ def reproduce(data: Path, models: list[str], *, limit: int | None, store: Store,
         assert isinstance(found, IsotropyReading)
         readings.append(found)
         claims += _claims(model, found.tables["sts"].to_pylist())
+        claims += _frozen(model, data, limit)
+        claims += _fine_tuned(model, data, limit, store, progress)
     title = (
         "Isotropy by clusters (source 004): published on BERT-base, measured here, each fitted on the evaluated texts"
     )
@@ -96,13 +107,72 @@ def _claims(model: str, rows: Sequence[Row]) -> Iterator[Claim]:
     )
 
 
+def _frozen(model: str, data: Path, limit: int | None) -> Iterator[Claim]:
+    """A logistic regression on the CLS vectors of SST-2, before and after."""
+    from functools import partial
+
+    from theodolite.encoder.encoder import Encoder
+    from theodolite.isotropy.frozen import features, frozen_accuracy
+    from theodolite.rounding import rounder_of
+
+    query = "?text=sentence&label=label"
+    training = Corpus.read(f"{data / 'sst2' / 'train.tsv.gz'}{query}", limit=min(limit or FROZEN_TEXTS, FROZEN_TEXTS))
+    given = features(Encoder.load(model), training, Corpus.read(f"{data / 'sst2' / 'dev.tsv'}{query}"))
+    before, after = frozen_accuracy(given, ("none", PROPOSED), partial(rounder_of, options={}))
+    yield Claim(
+        model,
+        f"SST-2 on frozen CLS vectors gains a little ({len(training):,} trained on)",
+        "55.67 (8.0e-06) to 56.08",
+        f"{_accuracy(before)} to {_accuracy(after)}; always one class: {100 * before['baseline']:.1f}",
+        after["accuracy"] > before["accuracy"],
+    )
+
+
+def _fine_tuned(model: str, data: Path, limit: int | None, store: Store, progress: Progress) -> Iterator[Claim]:
+    """RTE and WiC: plain, with the transform on each batch's CLS vectors, and with it applied to the plain model's."""
+    from theodolite.isotropy.finetuning import HEAD, fine_tuning, rte, wic
+    from theodolite.train.classifier import Training
+
+    for name, read in (("RTE", rte), ("WiC", wic)):
+        training, held = read(data, limit)
+        way = Training(epochs=3, evaluations=1)
+        found = fine_tuning(model, name, training, held, store.folder("models"), way, progress=progress)
+        plain, rounded = (r for r in found.rows if r["judge"] == HEAD)
+        published = " to ".join(f"{accuracy:.1f} ({small(isotropy)})" for accuracy, isotropy in FINE_TUNED[name])
+        yield Claim(
+            model,
+            f"{name}: fine-tuning with the transform inside does not help ({len(training):,} pairs)",
+            published,
+            f"{_accuracy(plain)} to {_accuracy(rounded)}; always one class: {100 * plain['baseline']:.1f}",
+            rounded["accuracy"] <= plain["high"],
+        )
+        before, after = (r for r in found.rows if r["judge"] != HEAD)
+        measured = f"{_accuracy(before)} to {_accuracy(after)}"
+        yield Claim(model, f"{name}: the transform applied to the plain model's CLS vectors", "", measured, None)
+        last = max(
+            (r for r in found.epochs if r["training"] == plain["training"]), key=lambda r: (r["epoch"], r["layer"])
+        )
+        yield Claim(
+            model,
+            f"{name}: after fine-tuning CLS is zero-mean already, which is why it does not help",
+            "zero-mean",
+            f"mean offset {last['mean_offset']:.2f} in layer {last['layer']} after epoch {last['epoch']}",
+            last["mean_offset"] < 0.1,
+        )
+
+
+def _accuracy(row: Row) -> str:
+    """Accuracy in percent with its interval, and the isotropy of the vectors."""
+    value, low, high = (100 * row[name] for name in ("accuracy", "low", "high"))
+    return f"{value:.1f} ({low:.1f} to {high:.1f}; isotropy {small(row['partition'])})"
+
+
 def _file(dataset: str) -> str:
     return next(name for name in FILES if name.startswith(f"{dataset}."))
 
 
 def _three(pearson: float, spearman: float, isotropy: float) -> str:
-    small = f"{isotropy:.2f}" if isotropy >= 0.01 else f"{isotropy:.1e}"
-    return f"{pearson:.1f} / {spearman:.1f} / {small}"
+    return f"{pearson:.1f} / {spearman:.1f} / {small(isotropy)}"
 
 
 def _measured(row: Row) -> str:

@@ -17,11 +17,12 @@ from theodolite.isotropy.sts_files import Row, gold_rows, source_of, tab_rows
 _LABELS = {"T": 1, "F": 0}
 
 
-def read_wic(path: str | os.PathLike[str]) -> Corpus:
+def read_wic(path: str | os.PathLike[str], limit: int | None = None) -> Corpus:
     """Read a WiC data file, its answers beside it, as a corpus of pairs named `WiC_NAME`.
 
     A model that sees both sentences in one sequence must also be told the word: the first text is
     "word: sentence1", the second sentence2. label: 1 for the same meaning, 0 for another. word: the word.
+    limit: only the first so many pairs.
     """
     file = Path(path).expanduser()
     if ".data." not in file.name:
@@ -30,6 +31,7 @@ def read_wic(path: str | os.PathLike[str]) -> Corpus:
     gold = gold_rows(file, ".data.", ".gold.", len(rows))
     for row in rows:
         row.of_width(5, 5)
+    rows, gold = rows[:limit], gold[:limit]
     words = [row.text(0) for row in rows]
     return Corpus.of(
         [f"{word}: {row.text(3)}" for word, row in zip(words, rows, strict=True)],
