@@ -258,7 +258,8 @@ def test_equal_weights_change_nothing(minilm, few, tmp_path) -> None:
     found = reading_of(minilm, weighted, tmp_path / "b", min_contexts=2, weights="weight").to_json()
     for a, b in zip(plain["layers"], found["layers"], strict=True):
         for name in EXACT:
-            assert a[name] == pytest.approx(b[name], abs=1e-9)
+            # A word's sum within a batch is in single precision, and sevenfold numbers are rounded otherwise.
+            assert a[name] == pytest.approx(b[name], abs=1e-7)
 
 
 def test_intervals_hold_their_estimate_and_baselines_are_sane(minilm, wiki, tmp_path) -> None:

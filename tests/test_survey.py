@@ -361,7 +361,7 @@ def test_a_survey_takes_it_along(command, model, corpora, tmp_path) -> None:
     code, said, err = command("survey", model, *corpora, "--store", tmp_path / "store", "--out", out, "--json")
     assert code == 0, err
     found = json.loads(said)
-    assert list(found["readings"]) == ["contextuality", "illusion", "plumb"]
-    assert list(Survey.load(out).readings) == ["contextuality", "illusion", "plumb"]
+    assert list(found["readings"]) == ["contextuality", "illusion", "isotropy", "plumb"]
+    assert list(Survey.load(out).readings) == ["contextuality", "illusion", "isotropy", "plumb"]
     assert "How long are the vectors, really?" in (out / "report.html").read_text()
     assert list(found["left_out"]) == ["salience"], "a plain encoder has no head"
