@@ -31,9 +31,9 @@ def _spaces(measured: Sequence[Row]) -> list[str]:
             said.append(f"{plain['encoder']} on {corpus}: not everything can be measured: {plain['reason']}.")
             continue
         sample = "all" if plain["n"] == plain["units"] else f"a sample of {plain['n']:,} of"
-        where = f"{plain['encoder']} on {corpus}, layer {last}"
+        where = f"{plain['encoder']} on {corpus}: in layer {last}"
         said.append(
-            f"{where}, {sample} {plain['units']:,} {_plural(plain['space'])}: two random ones have a cosine of "
+            f"{where}, over {sample} {plain['units']:,} {_plural(plain['space'])}, two random ones have a cosine of "
             f"{plain['mean_cosine']:.2f}, the first direction holds {percent(plain['variance_top1'])} of the variance, "
             f"the IsoScore is {plain['isoscore']:.3f} (a round cloud of that size: {cloud['isoscore']:.3f})."
         )
@@ -44,7 +44,7 @@ def _spaces(measured: Sequence[Row]) -> list[str]:
         ]
         if after:
             said.append(
-                f"{where}: isotropy by the partition function is {small(plain['partition'])} as it is; after "
+                f"{where} isotropy by the partition function is {small(plain['partition'])} as it is; after "
                 f"{', '.join(after)}; of a round cloud {small(cloud['partition'])}."
             )
     return said

@@ -50,7 +50,7 @@ def measure_with_intervals(parts: Parts, dim: int, seed: int = 0) -> dict[str, A
         )
         for left in range(GROUPS if some else 0)
     ]
-    rows = asdict(found)
+    rows = asdict(found) | {"reason": found.reason or None}
     for name in _ESTIMATES:
         low, high = _interval(found, without, name)
         rows |= {f"{name}_low": low, f"{name}_high": high}

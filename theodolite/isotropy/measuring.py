@@ -48,11 +48,11 @@ def measure_spaces(
                     if method != NONE:
                         made = fitted[name, layer, method] = make(method).fit_blocks(space.blocks(layer))
                     found = measure_with_intervals(_parts(space, layer, made), picture.dim, seed)
-                    measured.append(at | found | {"fitted_on": EVALUATED if made else ""})
+                    measured.append(at | found | {"fitted_on": EVALUATED if made else None})
                     points += [at | {"x": x, "y": y} for x, y in picture.places(made)]
                     if made is None:
                         cloud = asdict(round_cloud(found["n"], picture.dim, picture.mean_length, seed))
-                        measured.append(at | cloud | {"method": CLOUD, "fitted_on": ""})
+                        measured.append(at | cloud | {"method": CLOUD, "fitted_on": None, "reason": None})
                     progress.advance(1)
     return measured, points, fitted
 

@@ -133,7 +133,10 @@ def _own_ids(picture: str, prefix: str) -> str:
 
 
 def _table(name: str, table: pa.Table) -> str:
-    """The first rows, the rest folded; columns that say the same in every row are said once, above."""
+    """The first rows, the rest folded; columns that say the same in every row are said once, above.
+
+    Columns that say nothing in any row are left out.
+    """
     total = table.num_rows
     heading = f"<h4>{escape(capital(words(name)))} <small>{count(total, 'row')}</small></h4>"
     if not total:
@@ -145,7 +148,8 @@ def _table(name: str, table: pa.Table) -> str:
         if pa.types.is_string(f.type) and total > 1 and len(table.column(f.name).unique()) == 1
     ]
     note = "; ".join(f"{escape(words(c))} {cell(rows[0][c])}" for c in same)
-    kept = [f for f in table.schema if f.name not in same and not _is_end(f.name, table.column_names)]
+    empty = [f.name for f in table.schema if table.column(f.name).null_count == total]
+    kept = [f for f in table.schema if f.name not in (*same, *empty) and not _is_end(f.name, table.column_names)]
     shown = rows if total <= WHOLE else rows[:FIRST]
     parts = [heading, f'<p class="td-note">Every row: {note}.</p>' if note else "", _grid(kept, shown)]
     if len(rows) > len(shown):
