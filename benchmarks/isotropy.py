@@ -110,19 +110,12 @@ def isoscores(rows: int, rounds: int) -> dict[str, Any]:
     """Seconds of both, by number type, and how far their values are apart."""
     from IsoScore.IsoScore import IsoScore
 
-    from theodolite.isotropy.isoscore import isoscore
-    from theodolite.isotropy.measures import SpaceSums
-
-    def ours(x: NDArray[Any]) -> float:
-        sums = SpaceSums(DIM)
-        for block in blocks_of(x):
-            sums.update(block)
-        return isoscore(sums.result().covariance)
+    from theodolite.isotropy.isoscore import isoscore_of
 
     found = {}
     for kind in ("float32", "float64"):
         x = vectors(rows).astype(kind)
-        mine, my_value = timed(lambda x=x: ours(x), rounds)
+        mine, my_value = timed(lambda x=x: isoscore_of(x), rounds)
         theirs, their_value = timed(lambda x=x: float(IsoScore(x)), rounds)
         found[kind] = {"ours": mine, "peer": theirs, "apart": abs(my_value - their_value)}
     return found

@@ -13,7 +13,7 @@ from IsoScore.IsoScore import IsoScore
 from theodolite.demo import demo_corpus
 from theodolite.errors import InputError
 from theodolite.isotropy import measures as module
-from theodolite.isotropy.isoscore import isoscore, refuse_transposed
+from theodolite.isotropy.isoscore import isoscore, isoscore_of, refuse_transposed
 from theodolite.isotropy.measures import COINCIDE, Measures, SpaceSums, measure, measure_array
 from theodolite.isotropy.partition import PartitionSums, directions, partition
 
@@ -406,3 +406,25 @@ def test_a_transposed_matrix_is_refused_where_it_can_be_told(tokens: np.ndarray)
     for rows, columns in ((10, 384), (64, 300), (100, 4096), (1000, 999)):
         refuse_transposed(rows, columns)
     assert measure_array(tokens[0, :10]).n == 10
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("n", "d", "offset", "scale"), [(5000, 16, 3.0, 1.0), (50, 64, 500.0, 1e-3), (4097, 8, 0, 1e20)]
+)
+def test_isoscore_alone_is_that_of_all_measures_and_of_the_package(kind, n, d, offset, scale):
+    random = np.random.default_rng(0)
+    x = ((random.standard_normal((n, d)) * np.linspace(3, 0.1, d) + offset) * scale).astype(kind)
+    assert isoscore_of(x) == pytest.approx(measure_array(x).isoscore, rel=1e-5, abs=1e-6)
+    if scale == 1:
+        assert isoscore_of(x) == pytest.approx(float(IsoScore(x)), abs=1e-6)
+
+
+def test_isoscore_alone_refuses_what_is_no_set_of_vectors():
+    with pytest.raises(InputError, match="look transposed"):
+        isoscore_of(np.ones((10, 3001)))
+    with pytest.raises(InputError, match="NaN"):
+        isoscore_of(np.array([[1.0, 2.0], [np.nan, 1.0], [3.0, 1.0]]))
+    with pytest.raises(InputError, match="wanted"):
+        isoscore_of(np.ones(5))
+    assert math.isnan(isoscore_of(np.ones((5, 3))))

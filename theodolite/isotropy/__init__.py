@@ -9,6 +9,7 @@ from theodolite.isotropy.instrument import Isotropy
 from theodolite.isotropy.reading import IsotropyReading
 
 if TYPE_CHECKING:
+    from theodolite.isotropy.isoscore import isoscore_of
     from theodolite.isotropy.measures import Measures, measure, measure_array
     from theodolite.rounding import AllButTheTop, ClusterRemoval, MeanRemoval, Whitening, load, rounder, save
 
@@ -23,6 +24,7 @@ __all__ = [
     "MeanRemoval",
     "Measures",
     "Whitening",
+    "isoscore_of",
     "load",
     "measure",
     "measure_array",
@@ -32,7 +34,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    homes = {"theodolite.isotropy.measures": _MEASURES, "theodolite.rounding": _ROUNDING}
+    homes = {
+        "theodolite.isotropy.isoscore": ("isoscore_of",),
+        "theodolite.isotropy.measures": _MEASURES,
+        "theodolite.rounding": _ROUNDING,
+    }
     home = next((home for home, names in homes.items() if name in names), None)
     if home is None:
         raise AttributeError(f"module 'theodolite.isotropy' has no attribute {name!r}")

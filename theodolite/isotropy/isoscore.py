@@ -21,6 +21,8 @@ from theodolite.errors import InputError
 _WIDEST = 16_384
 _ANY_WIDTH = 512
 _BLOCK = 64
+# Vectors at a time.
+_ROWS = 16_384
 
 
 def isoscore(covariance: NDArray[Any]) -> float:
@@ -40,6 +42,38 @@ def isoscore(covariance: NDArray[Any]) -> float:
         return float("nan")
     shares = matrix / trace  # so that no square under- or overflows
     return float(np.clip((1 / np.vdot(shares, shares) - 1) / (d - 1), 0, 1))
+
+
+def isoscore_of(vectors: NDArray[Any]) -> float:
+    """IsoScore of vectors (n, d) alone, without the other measures, in single precision.
+
+    What is added up in single precision is a block's products about a point among the vectors, so that neither their
+    distance from the origin nor their number costs digits; blocks are added in double precision.
+
+    >>> isoscore_of(np.array([[1.0, 0.0], [3.0, 0.0], [2.0, 1.0], [2.0, -1.0]]))
+    1.0
+    """
+    if vectors.ndim != 2 or not len(vectors):
+        raise InputError(f"(n vectors, d dimensions) wanted, got an array of shape {vectors.shape}")
+    n, d = vectors.shape
+    refuse_transposed(n, d)
+    middle = vectors[:_ROWS].mean(axis=0, dtype=np.float64)
+    # So that nothing under- or overflows in single precision.
+    scale = float(np.abs(vectors[:_ROWS] - middle).max()) or 1.0
+    near = middle if vectors.dtype == np.float64 else middle.astype(np.float32)
+    sums, products = np.zeros(d), np.zeros((d, d))
+    off = np.empty((min(n, _ROWS), d), np.float32)
+    for start in range(0, n, _ROWS):
+        block = vectors[start : start + _ROWS]
+        part = off[: len(block)]
+        np.subtract(block, near, out=part, casting="same_kind")
+        if scale != 1:
+            part /= np.float32(scale)
+        sums += np.ones(len(part), np.float32) @ part
+        products += part.T @ part
+    if not np.isfinite(sums).all():
+        raise InputError("a vector has a NaN, infinite or immense number; mend it or leave it out")
+    return isoscore(products / n - np.outer(sums / n, sums / n))
 
 
 def odd_width(dim: int) -> bool:
