@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
+import signal
+import subprocess
+import sys
+import time
 from itertools import islice
 from pathlib import Path
 
@@ -73,6 +78,44 @@ def classifier(shared: Path, tmp_path_factory: pytest.TempPathFactory):
     training = Training(epochs=1, learning_rate=3e-4, batch_size=16, evaluations=1)
     train_classifier("all-MiniLM-L6-v2", _sst2(shared, Corpus, 0, 600), out, training)
     return Encoder.load(out)
+
+
+@pytest.fixture(scope="session")
+def killed():
+    """Runs a script, which trains ``argv[1]`` into ``argv[2]``, and kills it as soon as it has a checkpoint.
+
+    Gives the state that the newest whole checkpoint holds.
+    """
+    return _killed
+
+
+def _killed(script: str, model: str, out: Path) -> dict:
+    import torch
+
+    root = str(Path(__file__).parents[1])
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])}
+    # Sums come out the same with the same number of threads only.
+    environment["OMP_NUM_THREADS"] = str(torch.get_num_threads())
+    running = subprocess.Popen([sys.executable, "-c", script, model, str(out)], env=environment)
+    deadline = time.monotonic() + 100
+    while _last_state(out) is None and time.monotonic() < deadline and running.poll() is None:
+        time.sleep(0.01)
+    running.send_signal(signal.SIGKILL)
+    assert running.wait() == -signal.SIGKILL, "it was over before it was killed"
+    assert not (out / "training.json").exists()
+    state = _last_state(out)
+    assert state is not None, "it had no checkpoint when it was killed"
+    return state
+
+
+def _last_state(out: Path) -> dict | None:
+    states = []
+    for path in (out / ".training").glob("checkpoint-*/trainer_state.json"):
+        try:
+            states.append(json.loads(path.read_text()))
+        except (OSError, ValueError):
+            continue
+    return max(states, key=lambda state: state["global_step"], default=None)
 
 
 def _sst2(shared: Path, corpus, start: int, stop: int):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ from theodolite import Corpus, Encoder, InputError, RunOptions, Store, load, run
 from theodolite.accumulate import hash_of
 from theodolite.cli import main
 from theodolite.isotropy import Isotropy, IsotropyReading, measure_array
+from theodolite.isotropy.findings import findings
 from theodolite.isotropy.fitting import Fitting
 from theodolite.isotropy.intervals import GROUPS, measure_with_intervals
 from theodolite.rounding import load as load_rounder
@@ -45,6 +49,17 @@ def tokens_of(encoder: Encoder, texts: list[str], layer: int) -> np.ndarray:
 
 def rows_of(reading: IsotropyReading, table: str, **wanted) -> list[dict]:
     return [r for r in reading.tables[table].to_pylist() if all(r[k] == v for k, v in wanted.items())]
+
+
+@pytest.mark.parametrize("package", ["theodolite", "theodolite.isotropy", "theodolite.rounding"])
+def test_names_are_listed_at_once_and_imported_when_used(package: str) -> None:
+    found = importlib.import_module(package)
+    assert set(found.__all__) <= set(dir(found))
+    assert all(getattr(found, name) is not None for name in found.__all__)
+    with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'nothing'"):
+        _ = found.nothing
+    program = f"import sys, {package}; print({{'torch', 'sklearn'}} & set(sys.modules))"
+    assert subprocess.check_output([sys.executable, "-c", program], text=True).strip() == "set()"
 
 
 @pytest.mark.parametrize("budget", [64, 1024, 4096])
@@ -136,6 +151,29 @@ def test_rounding_buys_something_and_both_places_of_fitting_are_named(reading):
     [cloud] = rows_of(reading, "measures", layer=6, method="round cloud")
     assert cloud["isoscore"] > 0.9 and abs(cloud["mean_cosine"]) < 0.01
     assert reading.findings[0].startswith("Advice for layer 6 of xtremedistil-l6-h256: use ")
+
+
+@pytest.mark.parametrize("fitted_on", ["evaluated", "wiki"])
+def test_advice_says_that_it_was_chosen_on_what_it_is_judged_on(fitted_on):
+    def judged(**gains: float) -> list[dict]:
+        about = {"encoder": "e", "layer": 6, "dataset": "d"}
+        plain = {**about, "method": "none", "fitted_on": "evaluated", "spearman": 50.0}
+        return [plain, *({**about, "method": m, "fitted_on": fitted_on, "spearman": 50 + g} for m, g in gains.items())]
+
+    on = {"evaluated": "the evaluated texts themselves", "wiki": "wiki"}[fitted_on]
+    evidence = f"Spearman points on average over 1 file of pairs, fitted on {on}."
+    chosen = " That abtt is the best of 2 methods was found on these same files, so its figure flatters it."
+    assert findings([], judged(mean=2.0, abtt=7.0))[0] == (
+        f"Advice for layer 6 of e: use abtt, which brings +7.0 {evidence}{chosen}"
+    )
+    assert findings([], judged(mean=2.0, abtt=2.5))[0] == (
+        f"Advice for layer 6 of e: remove the mean (+2.0); abtt brings +2.5 {evidence}{chosen}"
+    )
+    assert findings([], judged(mean=-2.0, abtt=0.5))[0] == (
+        f"Advice for layer 6 of e: leave it. The best method, abtt, brings +0.5 {evidence}{chosen}"
+    )
+    # Of one method none is chosen.
+    assert findings([], judged(abtt=7.0))[0] == f"Advice for layer 6 of e: use abtt, which brings +7.0 {evidence}"
 
 
 def test_a_reading_is_saved_shown_and_drawn(reading, tmp_path):

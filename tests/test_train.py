@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -44,6 +39,7 @@ from theodolite.train.labels import class_weights, task_of
 from theodolite.train.loop import Pace, last_whole_checkpoint
 from theodolite.train.model import freeze, new_classifier
 from theodolite.train.scores import class_scores, interval, value_scores
+from theodolite.train.simcse import SimcseTraining, train_simcse
 
 SMALL = "xtremedistil-l6-h256"
 FAST = Training(epochs=1, learning_rate=5e-4, batch_size=8, evaluations=2)
@@ -141,7 +137,7 @@ def test_finished_returns_at_once_and_others_are_refused(trained, sst2: Corpus) 
 
 
 def test_killed_and_rerun_ends_with_the_same_weights(
-    small: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    small: str, tmp_path: Path, killed, capfd: pytest.CaptureFixture[str]
 ) -> None:
     training = Training(epochs=2, learning_rate=5e-4, batch_size=4, evaluations=3, patience=9)
     script = (
@@ -151,20 +147,10 @@ def test_killed_and_rerun_ends_with_the_same_weights(
     train_classifier(small, colours(), tmp_path / "whole", training, device="cpu")
     assert capfd.readouterr() == ("", "")
 
-    root = str(Path(__file__).parents[1])
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])}
-    environment["OMP_NUM_THREADS"] = str(torch.get_num_threads())
     out = tmp_path / "killed"
-    running = subprocess.Popen([sys.executable, "-c", script, small, str(out)], env=environment)
-    deadline = time.monotonic() + 100
-    while last_state(out) is None and time.monotonic() < deadline and running.poll() is None:
-        time.sleep(0.01)
-    running.send_signal(signal.SIGKILL)
-    assert running.wait() == -signal.SIGKILL
-    assert not (out / "training.json").exists()
-    assert 0 < last_state(out) < 22
-    kept = next((out / ".training").glob("checkpoint-*/trainer_state.json")).read_text()
-    first = next(row for row in json.loads(kept)["log_history"] if "eval_seconds" in row)
+    state = killed(script, small, out)
+    assert 0 < state["global_step"] < 22
+    first = next(row for row in state["log_history"] if "eval_seconds" in row)
 
     train_classifier(small, colours(), out, training, device="cpu")
     expected, found = weights_of(tmp_path / "whole"), weights_of(out)
@@ -179,17 +165,6 @@ def test_killed_and_rerun_ends_with_the_same_weights(
     assert records[0]["scores"]["history"] == records[1]["scores"]["history"]
 
 
-def last_state(out: Path) -> int | None:
-    """The step of the newest whole checkpoint, without removing anything."""
-    steps = []
-    for path in (out / ".training").glob("checkpoint-*/trainer_state.json"):
-        try:
-            steps.append(json.loads(path.read_text())["global_step"])
-        except (OSError, ValueError):
-            continue
-    return max(steps, default=None)
-
-
 def test_a_broken_checkpoint_is_passed_over(tmp_path: Path) -> None:
     for step, text in ((2, "{}"), (10, '{"global_st')):
         (tmp_path / f"checkpoint-{step}").mkdir()
@@ -197,6 +172,15 @@ def test_a_broken_checkpoint_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / "checkpoint-12").mkdir()
     assert last_whole_checkpoint(tmp_path) == tmp_path / "checkpoint-2"
     assert not (tmp_path / "checkpoint-10").exists() and not (tmp_path / "checkpoint-12").exists()
+
+
+def test_without_accelerate_nothing_is_begun(small: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("theodolite.train.folder.find_spec", lambda package: None)
+    with pytest.raises(InputError, match="pip install accelerate"):
+        train_classifier(small, colours(), tmp_path / "m", FAST)
+    with pytest.raises(InputError, match="pip install accelerate"):
+        train_simcse(small, colours(), tmp_path / "m", SimcseTraining())
+    assert not (tmp_path / "m").exists()
 
 
 # --- kinds of tasks

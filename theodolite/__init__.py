@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from theodolite.lazy import lazily
 
 if TYPE_CHECKING:
     from theodolite.contextuality import Contextuality, ContextualityReading
     from theodolite.corpus import Corpus
     from theodolite.encoder.encoder import Encoder
     from theodolite.errors import InputError
+    from theodolite.explaining import explain
     from theodolite.illusion import Illusion, IllusionReading
     from theodolite.instrument import Instrument
     from theodolite.isotropy import Isotropy, IsotropyReading
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from theodolite.registry import load
     from theodolite.running import RunOptions, run
     from theodolite.salience import Salience, SalienceReading
-    from theodolite.salience.explain import explain
+    from theodolite.similarity import Similarity, SimilarityReading
     from theodolite.store import Store
     from theodolite.survey import Survey
 
@@ -37,9 +39,11 @@ _HOMES = {
     "RunOptions": "theodolite.running",
     "Salience": "theodolite.salience",
     "SalienceReading": "theodolite.salience",
+    "Similarity": "theodolite.similarity",
+    "SimilarityReading": "theodolite.similarity",
     "Store": "theodolite.store",
     "Survey": "theodolite.survey",
-    "explain": "theodolite.salience.explain",
+    "explain": "theodolite.explaining",
     "load": "theodolite.registry",
     "run": "theodolite.running",
 }
@@ -59,6 +63,8 @@ __all__ = [
     "RunOptions",
     "Salience",
     "SalienceReading",
+    "Similarity",
+    "SimilarityReading",
     "Store",
     "Survey",
     "explain",
@@ -66,12 +72,4 @@ __all__ = [
     "run",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'theodolite' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from theodolite.isotropy.instrument import Isotropy
 from theodolite.isotropy.reading import IsotropyReading
+from theodolite.lazy import lazily
 
 if TYPE_CHECKING:
     from theodolite.isotropy.isoscore import isoscore_of
     from theodolite.isotropy.measures import Measures, measure, measure_array
     from theodolite.rounding import AllButTheTop, ClusterRemoval, MeanRemoval, Whitening, load, rounder, save
 
-_MEASURES = ("Measures", "measure", "measure_array")
-_ROUNDING = ("AllButTheTop", "ClusterRemoval", "MeanRemoval", "Whitening", "load", "rounder", "save")
+# Imported when first used: scikit-learn takes a second or two, and whoever asks for help does not need it.
+_HOMES = {
+    "AllButTheTop": "theodolite.rounding",
+    "ClusterRemoval": "theodolite.rounding",
+    "MeanRemoval": "theodolite.rounding",
+    "Measures": ".measures",
+    "Whitening": "theodolite.rounding",
+    "isoscore_of": ".isoscore",
+    "load": "theodolite.rounding",
+    "measure": ".measures",
+    "measure_array": ".measures",
+    "rounder": "theodolite.rounding",
+    "save": "theodolite.rounding",
+}
 
 __all__ = [
     "AllButTheTop",
@@ -32,14 +44,4 @@ __all__ = [
     "save",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    homes = {
-        "theodolite.isotropy.isoscore": ("isoscore_of",),
-        "theodolite.isotropy.measures": _MEASURES,
-        "theodolite.rounding": _ROUNDING,
-    }
-    home = next((home for home, names in homes.items() if name in names), None)
-    if home is None:
-        raise AttributeError(f"module 'theodolite.isotropy' has no attribute {name!r}")
-    return getattr(import_module(home), name)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

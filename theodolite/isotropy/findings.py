@@ -58,10 +58,9 @@ def _files(judged: Sequence[Row]) -> list[str]:
         if not gains:
             continue
         best = max(gains, key=lambda method: mean(gains[method]))
-        on = "the evaluated texts themselves" if fitted_on == "evaluated" else fitted_on
         said.append(
-            f"{judged[0]['encoder']}, layer {layer}, STS, fitted on {on}: of the methods {best} does best, "
-            f"{mean(gains[best]):+.1f} Spearman points on average, better than no change on "
+            f"{judged[0]['encoder']}, layer {layer}, STS, fitted on {_place(fitted_on)}: of the methods {best} "
+            f"does best, {mean(gains[best]):+.1f} Spearman points on average, better than no change on "
             f"{sum(g > 0 for g in gains[best])} of {_count(gains[best])}."
         )
     return said
@@ -79,13 +78,16 @@ def _advice(measured: Sequence[Row], judged: Sequence[Row]) -> list[str]:
             return []
         best = max(gains, key=lambda method: mean(gains[method]))
         of_mean = mean(gains["mean"]) if "mean" in gains else None
-        evidence = f"{mean(gains[best]):+.1f} Spearman points on average over {_count(gains[best])} of pairs"
+        evidence = (
+            f"{mean(gains[best]):+.1f} Spearman points on average over {_count(gains[best])} of pairs, "
+            f"fitted on {_place(fitted_on)}.{_flattery(best, len(gains))}"
+        )
         name = judged[0]["encoder"]
         if mean(gains[best]) < 1:
-            return [f"Advice for layer {layer} of {name}: leave it. The best method, {best}, brings {evidence}."]
+            return [f"Advice for layer {layer} of {name}: leave it. The best method, {best}, brings {evidence}"]
         if of_mean is not None and mean(gains[best]) - of_mean < 1:
-            return [f"Advice for layer {layer} of {name}: remove the mean ({of_mean:+.1f}); {best} brings {evidence}."]
-        return [f"Advice for layer {layer} of {name}: use {best}, which brings {evidence}."]
+            return [f"Advice for layer {layer} of {name}: remove the mean ({of_mean:+.1f}); {best} brings {evidence}"]
+        return [f"Advice for layer {layer} of {name}: use {best}, which brings {evidence}"]
     said = []
     for corpus in dict.fromkeys(r["corpus"] for r in measured):
         mine = [r for r in measured if r["corpus"] == corpus and r["method"] == "none"]
@@ -115,6 +117,17 @@ def _gains(judged: Sequence[Row], layer: int, fitted_on: str) -> dict[str, list[
             if before is not None and row["spearman"] is not None:
                 found.setdefault(row["method"], []).append(row["spearman"] - before)
     return found
+
+
+def _flattery(best: str, methods: int) -> str:
+    """That a method was picked on the files that it is judged on; nothing where there was no choice."""
+    if methods == 1:
+        return ""
+    return f" That {best} is the best of {methods} methods was found on these same files, so its figure flatters it."
+
+
+def _place(fitted_on: str) -> str:
+    return "the evaluated texts themselves" if fitted_on == "evaluated" else fitted_on
 
 
 def _count(files: Sequence[Any]) -> str:

@@ -59,7 +59,7 @@ class Isotropy(Instrument):
             return "people's own vectors are a space of texts; ask for --space sentence, without --sts"
         return None
 
-    def own_corpora(self) -> list[Corpus]:
+    def own_corpora(self, **how: Any) -> list[Corpus]:
         """Where no corpus is given, the texts of the STS files, each once."""
         from theodolite.isotropy.sts_scores import distinct_texts
 

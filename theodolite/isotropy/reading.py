@@ -69,8 +69,9 @@ class IsotropyReading(Reading):
         if len({r["layer"] for r in self._first("measures")}) > 1:
             found["layers"] = Drawing(
                 "Roundness, layer by layer",
-                "Left, isotropy by the partition function (1 is round), right, the mean cosine of two random vectors, "
-                "which is contextuality's anisotropy. The band is a 95% interval; dotted, a round cloud of that size.",
+                "Left, isotropy by the partition function as a power of ten (0 is round, -3 a thousandth; not defined "
+                "after whitening), right, the mean cosine of two random vectors, which is contextuality's anisotropy. "
+                "The band is a 95% interval; dotted, a round cloud of that size.",
                 self._draw_layers,
             )
         if "sts" in self.tables:
@@ -120,16 +121,18 @@ class IsotropyReading(Reading):
         methods = list(dict.fromkeys(r["method"] for r in mine))
         with styled():
             figure, axes = panels(1, 2)
-            for number, method in enumerate(methods):
+            # The cloud last and in black, so that no other line has the colour of the space as it is.
+            for order, method in enumerate(sorted(methods, key=lambda name: name == CLOUD)):
                 series = sorted((r for r in mine if r["method"] == method), key=lambda r: r["layer"])
                 label = {"none": "as it is"}.get(method, method)
                 dotted = method == CLOUD
+                number = len(COLOURS) - 1 if dotted else order
                 for place, name, scale in ((axes[0], "log_partition", 1 / math.log(10)), (axes[1], "mean_cosine", 1.0)):
                     values = {end: [_times(r.get(name + end), scale) for r in series] for end in ("", "_low", "_high")}
                     ends = {} if dotted else {"low": values["_low"], "high": values["_high"]}
                     layers = [r["layer"] for r in series]
                     curve(place, layers, values[""], number=number, label=label, dotted=dotted, **ends)
-            over_layers(axes[0], f"Partition, {corpus}", "log10 of min Z / max Z")
+            over_layers(axes[0], f"Partition (min Z / max Z), {corpus}", "log10 (0: round)")
             over_layers(axes[1], f"Mean cosine, {corpus}", "cosine")
             legend(figure, *axes[0].get_legend_handles_labels())
         return figure

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from theodolite.lazy import lazily
 
 if TYPE_CHECKING:
     from theodolite.rounding.base import Rounder, VectorsError
@@ -14,18 +15,18 @@ if TYPE_CHECKING:
 
 # Imported when first used: scikit-learn takes a second or two, and whoever asks for help does not need it.
 _HOMES = {
-    "METHODS": "methods",
-    "AllButTheTop": "plain",
-    "ClusterRemoval": "clusters",
-    "MeanRemoval": "plain",
-    "Rounder": "base",
-    "Unchanged": "plain",
-    "VectorsError": "base",
-    "Whitening": "plain",
-    "load": "saving",
-    "rounder": "methods",
-    "rounder_of": "methods",
-    "save": "saving",
+    "METHODS": ".methods",
+    "AllButTheTop": ".plain",
+    "ClusterRemoval": ".clusters",
+    "MeanRemoval": ".plain",
+    "Rounder": ".base",
+    "Unchanged": ".plain",
+    "VectorsError": ".base",
+    "Whitening": ".plain",
+    "load": ".saving",
+    "rounder": ".methods",
+    "rounder_of": ".methods",
+    "save": ".saving",
 }
 
 __all__ = [
@@ -43,8 +44,4 @@ __all__ = [
     "save",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'theodolite.rounding' has no attribute {name!r}")
-    return getattr(import_module(f"theodolite.rounding.{_HOMES[name]}"), name)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -6,6 +6,7 @@ The only file of this room that imports torch; the package does not import it by
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, Self
 
@@ -93,7 +94,7 @@ class PipelineRounding(nn.Module):
         return f"method={self.transformer.method!r}, on={self.on!r}"
 
 
-class _Rounding(nn.Module):
+class _Rounding(nn.Module, ABC):
     """Shapes and number types; what is done to vectors (n, d) is the subclasses' business."""
 
     def __init__(self, dim: int) -> None:
@@ -108,9 +109,9 @@ class _Rounding(nn.Module):
         with torch.autocast(vectors.device.type, enabled=False):
             return self.rounded(vectors.reshape(-1, self._dim).to(kind)).to(vectors.dtype).reshape(vectors.shape)
 
+    @abstractmethod
     def rounded(self, vectors: Tensor) -> Tensor:
         """The transform of vectors (n, d)."""
-        raise NotImplementedError
 
     def hold(self, **arrays: Any) -> None:
         """Keep arrays with the module, wherever it is moved."""

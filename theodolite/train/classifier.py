@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +18,7 @@ from theodolite.errors import InputError
 from theodolite.instrument import Progress, Silent
 from theodolite.options import check_options, option
 from theodolite.train.examples import Examples, Split, check_split, class_counts, split_corpus
-from theodolite.train.folder import begin, finish, finished_record
+from theodolite.train.folder import begin, finish, finished_record, key_of, origin, ready_to_train
 from theodolite.train.labels import class_weights, frozen_layers
 from theodolite.train.scores import Scores, baseline, interval
 
@@ -89,12 +85,7 @@ def train_classifier(
     if record is not None:
         return Scores(**record["scores"])
     split = split_corpus(corpus, validation, training.task, training.validation, training.seed)
-    if find_spec("accelerate") is None:
-        raise InputError("training needs the package accelerate, which is not installed: pip install accelerate")
-
-    from theodolite.train.quiet import quiet
-
-    with quiet():
+    with ready_to_train():
         return _train(
             folder,
             corpus,
@@ -147,17 +138,13 @@ def _train(
     fast.model_max_length = classifier.limit
     scores = _scores(state, split)
     record = {
-        "key": key,
-        "model": {"name": folder.name, "hash": folder.hash, "tokenizer_hash": folder.tokenizer_hash},
-        "corpus": _named(corpus),
-        "validation": None if validation is None else _named(validation),
+        **origin(key, folder, corpus, validation),
         "shared_texts": split.shared,
         "options": dataclasses.asdict(training),
         "max_length": classifier.limit,
         "windowed": _windowed(classifier, material),
         "classes": _classes(split, material),
         "scores": dataclasses.asdict(scores),
-        "versions": {name: version(name) for name in ("theodolite", "torch", "transformers")},
     }
     if watch is not None:
         record["watched"] = watched_of(state)
@@ -181,7 +168,7 @@ def _key(
         "max_length": max_length,
         **({"rounded": True} if rounded else {}),
     }
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    return key_of(parts)
 
 
 def _material(classifier: Classifier, split: Split, training: Training, where: str) -> tuple[Split, Material]:
@@ -267,7 +254,3 @@ def _windowed(classifier: Classifier, material: Material) -> dict[str, int]:
         "validation": int((held > 1).sum()),
         "thinned": int((mine > MOST_WINDOWS).sum()),
     }
-
-
-def _named(corpus: Corpus) -> dict[str, str]:
-    return {"name": corpus.name, "source": corpus.source, "hash": corpus.hash}

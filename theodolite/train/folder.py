@@ -1,20 +1,63 @@
-"""The folder that a training writes: one training a folder, known again by its key, whole or not there."""
+"""The folder that a training writes: one training a folder, known again by its key, whole or not there.
+
+And what goes before: whether training is possible here at all.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from theodolite.errors import InputError
+
+if TYPE_CHECKING:
+    from theodolite.corpus import Corpus
+    from theodolite.encoder.resolve import ModelFolder
 
 WORK = ".training"
 RECORD = "training.json"
 STATE_FILE = "trainer_state.json"
 _PLAN = "plan.json"
+
+
+@contextmanager
+def ready_to_train() -> Iterator[None]:
+    """Within it transformers' Trainer works and is quiet; refused where a package that it needs is not there."""
+    if find_spec("accelerate") is None:
+        raise InputError("training needs the package accelerate, which is not installed: pip install accelerate")
+
+    from theodolite.train.quiet import quiet
+
+    with quiet():
+        yield
+
+
+def key_of(parts: Mapping[str, Any]) -> str:
+    """One training's name: the hash of all that makes the trained weights what they are."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def origin(key: str, folder: ModelFolder, corpus: Corpus, validation: Corpus | None = None) -> dict[str, Any]:
+    """What every record begins with: which training it is, from what, and with which versions."""
+    mine, held = (
+        None if texts is None else {"name": texts.name, "source": texts.source, "hash": texts.hash}
+        for texts in (corpus, validation)
+    )
+    return {
+        "key": key,
+        "model": {"name": folder.name, "hash": folder.hash, "tokenizer_hash": folder.tokenizer_hash},
+        "corpus": mine,
+        "validation": held,
+        "versions": {name: version(name) for name in ("theodolite", "torch", "transformers")},
+    }
 
 
 def finished_record(out: Path, key: str) -> dict[str, Any] | None:

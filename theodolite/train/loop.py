@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +89,7 @@ def evaluations_of(state: Any) -> tuple[list[dict[str, float]], dict[str, float]
     return evaluations, next(row for row in evaluations if row["step"] == state.best_global_step)
 
 
-class Paced(Trainer):  # type: ignore[misc]
+class Paced(Trainer, ABC):  # type: ignore[misc]
     """A Trainer that takes texts of similar length together, and looks, saves and stops as its pace says.
 
     collator: makes a batch from the numbers of some texts; lengths: (n,) how long each of them is.
@@ -123,9 +124,9 @@ class Paced(Trainer):  # type: ignore[misc]
         """The epoch that is under way, from 0."""
         return int(self.state.global_step) // self.pace.steps_an_epoch
 
+    @abstractmethod
     def judged(self) -> dict[str, float]:
         """Scores of the weights as they are on held-out texts, ``loss`` among them."""
-        raise NotImplementedError
 
     def look(self, state: Any) -> None:
         """Where an epoch ends, have the watch look, and keep with the state what it saw; training does not notice."""

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
 import os
 from dataclasses import dataclass, field
-from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +15,7 @@ from theodolite.encoder.resolve import ModelFolder, resolve
 from theodolite.errors import InputError
 from theodolite.instrument import Progress, Silent
 from theodolite.options import check_options, option
-from theodolite.train.folder import begin, finish, finished_record
+from theodolite.train.folder import begin, finish, finished_record, key_of, origin, ready_to_train
 
 if TYPE_CHECKING:
     from theodolite.encoder.encoder import Encoder
@@ -104,12 +100,7 @@ def train_simcse(
         return SimcseScores(**record["scores"])
     if corpus.texts_b(0, 1) is not None:
         raise InputError(f"{corpus.name}: pairs of texts, and simcse takes single ones; read one column with ?text=")
-    if find_spec("accelerate") is None:
-        raise InputError("training needs the package accelerate, which is not installed: pip install accelerate")
-
-    from theodolite.train.quiet import quiet
-
-    with quiet():
+    with ready_to_train():
         return _train(folder, corpus, out, key, training, device, max_length, progress or Silent())
 
 
@@ -154,14 +145,10 @@ def _train(
         history=history,
     )
     record = {
-        "key": key,
-        "model": {"name": folder.name, "hash": folder.hash, "tokenizer_hash": folder.tokenizer_hash},
-        "corpus": {"name": corpus.name, "source": corpus.source, "hash": corpus.hash},
-        "validation": None,
+        **origin(key, folder, corpus),
         "options": {**dataclasses.asdict(training), "dropout": dropout},
         "max_length": encoder.limit,
         "scores": dataclasses.asdict(scores),
-        "versions": {name: version(name) for name in ("theodolite", "torch", "transformers")},
     }
     fast.model_max_length = encoder.limit
     finish(out, encoder.model, fast, simcse_card(record), record, _modules(encoder, training.pooling))
@@ -177,7 +164,7 @@ def _key(folder: ModelFolder, corpus: Corpus, training: SimcseTraining, max_leng
         "options": dataclasses.asdict(training),
         "max_length": max_length,
     }
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    return key_of(parts)
 
 
 def _encoder(folder: ModelFolder, max_length: int | None, seed: int) -> tuple[Encoder, Any]:
