@@ -15,7 +15,7 @@ from rich.table import Table
 from benchmarks.row import Row
 from benchmarks.settings import BESIDE, Settings, missing
 
-NAMES = ("forward", "gradient", "contextuality", "growth", "illusion", "salience", "isotropy")
+NAMES = ("forward", "gradient", "contextuality", "growth", "illusion", "salience", "isotropy", "similarity")
 MARKS = {True: "[green]yes[/]", False: "[red]no[/]", None: ""}
 
 

@@ -187,8 +187,11 @@ class Instrument(ABC):
         """Columns that the corpora must be read with, beyond the usual ones."""
         return ()
 
-    def own_corpora(self) -> list[Corpus]:
-        """What is measured where no corpus is given; without any, one must be."""
+    def own_corpora(self, **how: Any) -> list[Corpus]:
+        """What is measured where no corpus is given; without any, one must be.
+
+        how: limit, sample, seed and cache, as ``Corpus.read`` takes them.
+        """
         return []
 
     @property

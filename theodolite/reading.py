@@ -40,10 +40,14 @@ class Overview:
 
 @dataclass(frozen=True)
 class Passage:
-    """A text whose pieces are coloured by their weights, −1 to 1: spans of (characters, weight), one after another."""
+    """A text whose pieces are coloured by their weights, −1 to 1: spans of (characters, weight), one after another.
+
+    notes: small signs after some of the spans, by the span's number.
+    """
 
     heading: str
     spans: Sequence[tuple[str, float]]
+    notes: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,10 @@ class Reading:
 
     def cards(self) -> list[Card]:
         """What is better looked at than read in a table, the most telling first."""
+        return []
+
+    def terminal_cards(self) -> list[Card]:
+        """The cards that a terminal shows too, where they are few and telling."""
         return []
 
     def overview(self) -> list[Overview]:

@@ -18,6 +18,7 @@ INSTRUMENTS = {
     "illusion": "theodolite.illusion:Illusion",
     "salience": "theodolite.salience:Salience",
     "isotropy": "theodolite.isotropy:Isotropy",
+    "similarity": "theodolite.similarity:Similarity",
 }
 
 

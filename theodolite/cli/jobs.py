@@ -17,6 +17,7 @@ from theodolite.encoder.resolve import DEFAULT_MODEL
 from theodolite.errors import InputError
 from theodolite.options import options_of
 from theodolite.reading import Reading
+from theodolite.registry import INSTRUMENTS
 from theodolite.running.plan import RunOptions
 from theodolite.running.run import check_corpora
 from theodolite.store import Store
@@ -35,7 +36,8 @@ def measure(instrument: Instrument, models: list[str], *, out: Path | None, json
 
     if len(models) > 1 and not hasattr(instrument.reading, "beside"):
         raise InputError(f"{instrument.name}: takes one model at a time, and {len(models)} were given")
-    own = [] if common["corpus"] else instrument.own_corpora()
+    how = {key: common[key] for key in ("limit", "sample", "seed")}
+    own = [] if common["corpus"] else instrument.own_corpora(**how, cache=texts_folder(common["store"]))
     corpora = own or read_corpora(common, instrument.columns)
     check_out(out)
     readings: list[Any] = []
@@ -119,7 +121,7 @@ def demo(
 
 
 def reproduce(
-    instrument: Annotated[str, typer.Argument(help="Which source: contextuality, illusion, salience, isotropy.")],
+    instrument: Annotated[str, typer.Argument(help=f"Which source: {', '.join(INSTRUMENTS)}.")],
     data: Annotated[Path, typer.Option("--data", metavar="DIR", help="The folder with the source's data sets.")],
     model: Annotated[
         list[str], typer.Option("--model", help="An encoder; repeatable. The bundled one by default.")
@@ -146,7 +148,7 @@ def reproduce(
 def _survey(
     model: str, corpora: Sequence[Corpus], common: dict[str, Any], out: Path, json: bool, command: list[str]
 ) -> None:
-    from theodolite.registry import INSTRUMENTS, instrument
+    from theodolite.registry import instrument
     from theodolite.survey import Survey
 
     check_out(out)

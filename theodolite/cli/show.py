@@ -8,15 +8,23 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:
     from theodolite.claims import Reproduction
-    from theodolite.reading import Overview, Reading
+    from theodolite.reading import Overview, Passage, Reading
+
+# Weights from this on are shown in this style.
+SHADES = ((0.66, "not dim bold black on dark_orange"), (0.33, "not dim black on light_goldenrod2"))
 
 
 def reading(found: Reading) -> None:
-    """Its overview, then the findings."""
+    """Its coloured texts where it has few, its overview, then the findings."""
     console = Console()
+    for card in found.terminal_cards():
+        console.print(escape(card.title), style="bold")
+        for passage in card.passages:
+            console.print(_coloured(passage), "\n")
     for table in found.overview():
         console.print(_table(table))
     findings(found.findings)
@@ -39,6 +47,17 @@ def claims(found: Reproduction) -> None:
         holds = {True: "yes", False: "no", None: "–"}[claim.holds]
         table.add_row(*map(escape, (claim.claim, claim.published, claim.measured, holds)))
     console.print(table)
+
+
+def _coloured(passage: Passage) -> Text:
+    """A text whose pieces are the darker the heavier, signs in brackets after them."""
+    shown = Text(f"{passage.heading}: ", style="dim")
+    for number, (text, weight) in enumerate(passage.spans):
+        style = next((style for least, style in SHADES if weight >= least), "")
+        shown.append(text, style=style or "not dim")
+        if number in passage.notes:
+            shown.append(f"[{passage.notes[number]}]", style="bold not dim")
+    return shown
 
 
 def _table(overview: Overview) -> Table:

@@ -11,25 +11,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from theodolite.batching import Windows, fill
 from theodolite.encoder.forward import Padded, destinations, pad, piece_numbers
 from theodolite.encoder.maps import GRAD_L2, GRAD_X_INPUT, INTEGRATED, Floats, Ints, Layout, Maps, Question
+from theodolite.encoder.quadrature import integrated
 from theodolite.encoder.tap import InputTap
 from theodolite.encoder.tokens import Tokens
 
 if TYPE_CHECKING:
     from theodolite.encoder.classifier import Classifier
-
-Doubles = NDArray[np.float64]
-
-# Steps of integrated gradients, one after another until the weights add up to the change of the answer.
-MOST_STEPS = 200
-DOUBLED = (16, 32, 64, 128, MOST_STEPS)
-TOLERANCE = 0.01
-# The change that the error is a share of, where it is smaller than this.
-LEAST_CHANGE = 0.01
 
 
 class Attribution:
@@ -80,39 +71,11 @@ class Attribution:
             self.target[texts] = logits.argmax(dim=1)
 
     def _integrated(self) -> tuple[Floats, Ints, Floats]:
-        """Weights (t,), steps and error (n,) on the way from padding to the text, special tokens staying.
-
-        With steps given, Gauss-Legendre. Else Clenshaw-Curtis, whose points are kept when they are doubled, for the
-        texts whose weights do not add up yet; Gauss-Legendre again for those that never do.
-        """
-        n = len(self.tokens)
-        change = self._value(self.logits) - self._value(self._answers(np.arange(n), torch.zeros(1)))
-        least = change.abs().clamp(min=LEAST_CHANGE)
-        text = torch.from_numpy(np.repeat(np.arange(n), np.diff(self.layout.bounds)))
-        weights = torch.zeros(len(self.ids))
-        steps, error = np.zeros(n, np.int64), torch.full((n,), torch.inf)
-        known: torch.Tensor | None = None
-        for number in DOUBLED if self.question.steps is None else (self.question.steps,):
-            left = np.flatnonzero(error.numpy() >= TOLERANCE)
-            if not len(left):
-                break
-            if self.question.steps is None and number < MOST_STEPS:
-                places, shares = clenshaw_curtis(number)
-                if known is None:
-                    known = self._along(left, torch.from_numpy(places).float())
-                else:
-                    between = self._along(left, torch.from_numpy(places[1::2].copy()).float())
-                    known = _woven(known, between)
-            else:
-                nodes, shares = np.polynomial.legendre.leggauss(number)
-                shares, known = shares / 2, self._along(left, torch.from_numpy((nodes + 1) / 2).float())
-            found = (torch.from_numpy(shares).float()[:, None] * known).sum(dim=0)
-            mine = torch.isin(text, torch.from_numpy(left))
-            weights[mine] = found[mine]
-            sums = torch.zeros(n).index_add_(0, text, weights)
-            error[left] = ((sums - change).abs() / least)[left]
-            steps[left] = number
-        return weights.numpy(), steps, error.numpy()
+        """Weights (t,), steps and error (n,) on the way from padding to the text, special tokens staying."""
+        everyone = np.arange(len(self.tokens))
+        change = self._value(self.logits) - self._value(self._answers(everyone, torch.zeros(1)))
+        text = np.repeat(everyone, np.diff(self.layout.bounds))
+        return integrated(change, text, self._along, self.question.steps)
 
     def _answers(self, texts: Ints, along: torch.Tensor | None) -> torch.Tensor:
         """(n, classes) mean logits over windows; ``along`` (1,) a place on the path from padding to the text."""
@@ -212,14 +175,14 @@ class Attribution:
         ids = padded.ids.to(self.classifier.device)
         with torch.no_grad():
             found: torch.Tensor = embed(ids) - embed.weight[self.classifier.tokenizer.pad_id]
-        found[_stays(padded).to(found.device)] = 0
+        found[padded.stays.to(found.device)] = 0
         return found
 
     def _on_path(self, padded: Padded, places: torch.Tensor | None) -> AbstractContextManager[None]:
         """Within it, the model is shown embeddings on the way from padding to the text."""
         if places is None:
             return nullcontext()
-        stays = _stays(padded)
+        stays = padded.stays
 
         def move(embedded: torch.Tensor) -> torch.Tensor:
             copies = len(places)
@@ -229,31 +192,3 @@ class Attribution:
             return torch.lerp(base.expand_as(embedded), embedded, share)
 
         return self.tap.moving(move)
-
-
-def _stays(padded: Padded) -> torch.Tensor:
-    """(B, T) whether a place is a special token or padding."""
-    found = torch.ones(padded.ids.shape, dtype=torch.bool)
-    found.view(-1)[torch.from_numpy(padded.pieces)] = False
-    return found
-
-
-def _woven(known: torch.Tensor, between: torch.Tensor) -> torch.Tensor:
-    """(2k + 1, t) rows of (k + 1, t) with those of (k, t) between them."""
-    found = known.new_empty((len(known) + len(between), known.shape[1]))
-    found[::2], found[1::2] = known, between
-    return found
-
-
-def clenshaw_curtis(n: int) -> tuple[Doubles, Doubles]:
-    """n + 1 places from 0 to 1 (n even) and their weights; every second place is one of those for n / 2.
-
-    >>> places, weights = clenshaw_curtis(8)
-    >>> round(float(weights @ places**5), 12) == round(1 / 6, 12)
-    True
-    """
-    angles = np.pi * np.arange(n + 1) / n
-    k = np.arange(1, n // 2 + 1)
-    factors = np.where(k == n // 2, 1.0, 2.0) / (4.0 * k**2 - 1)
-    weights = (1 - np.cos(2 * angles[:, None] * k) @ factors) * np.where(np.arange(n + 1) % n == 0, 1.0, 2.0) / n
-    return (1 - np.cos(angles)) / 2, weights / 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,10 @@ class States:
     before_at: torch.Tensor
     between_at: torch.Tensor
     after_at: torch.Tensor
+
+    def detached(self) -> States:
+        """The same numbers, without the graph that made them."""
+        return replace(self, layers={layer: rows.detach() for layer, rows in self.layers.items()})
 
 
 @dataclass(frozen=True)

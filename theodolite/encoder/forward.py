@@ -23,7 +23,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Padded:
-    """B windows as rectangles of T: ids, mask, types (B, T), and where in B × T their tokens landed."""
+    """B windows as rectangles of T: ids, mask, types (B, T), where in B × T their tokens landed, whose each is (B,)."""
 
     ids: torch.Tensor
     mask: torch.Tensor
@@ -32,6 +32,14 @@ class Padded:
     before: Ints
     between: Ints
     after: Ints
+    text: Ints
+
+    @property
+    def stays(self) -> torch.Tensor:
+        """(B, T) whether a place is a special token or padding, which no path from one text to another moves."""
+        found = torch.ones(self.ids.shape, dtype=torch.bool)
+        found.view(-1)[torch.from_numpy(self.pieces)] = False
+        return found
 
 
 def pad(tokens: Tokens, windows: Windows, template: Template, pad_id: int) -> Padded:
@@ -67,7 +75,7 @@ def pad(tokens: Tokens, windows: Windows, template: Template, pad_id: int) -> Pa
     together = np.argsort(np.concatenate([first, second]), kind="stable")
     pieces = np.concatenate([first, second])[together]
     boxes = [torch.from_numpy(a) for a in (ids, mask, types)]
-    return Padded(boxes[0], boxes[1], boxes[2], pieces, before, middle, after)
+    return Padded(boxes[0], boxes[1], boxes[2], pieces, before, middle, after, windows.text)
 
 
 def piece_numbers(tokens: Tokens, windows: Windows) -> Ints:

@@ -16,6 +16,8 @@ Floats = NDArray[np.float32]
 
 GRAD_L2, GRAD_X_INPUT, INTEGRATED = "grad-l2", "grad-x-input", "integrated-gradients"
 METHODS = (GRAD_L2, GRAD_X_INPUT, INTEGRATED)
+# Integrated gradients whose weights miss the change of the answer by this share of it are flagged.
+TOLERANCE = 0.01
 # Which text a token belongs to: it is special (CLS, SEP), of the first text, of the second of a pair.
 SPECIAL, FIRST, SECOND = 0, 1, 2
 

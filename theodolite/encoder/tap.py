@@ -28,6 +28,7 @@ class InputTap(threading.local):
         self.positions: list[torch.Tensor | None] = []
         self._recording = False
         self._move: Callable[[torch.Tensor], torch.Tensor] | None = None
+        self._move_positions: Callable[[torch.Tensor], torch.Tensor] | None = None
 
     @contextmanager
     def on(self, embeddings: torch.nn.Module, positions: torch.nn.Module | None) -> Iterator[InputTap]:
@@ -42,9 +43,11 @@ class InputTap(threading.local):
             self.positions.append(None)
             return leaf
 
-        def note(_module: torch.nn.Module, _inputs: Any, output: torch.Tensor) -> None:
+        def note(_module: torch.nn.Module, _inputs: Any, output: torch.Tensor) -> torch.Tensor:
+            moved = output if self._move_positions is None else self._move_positions(output)
             if self._recording:
-                self.positions[-1] = output.detach()
+                self.positions[-1] = moved.detach()
+            return moved
 
         hooks = [embeddings.register_forward_hook(cut)]
         if positions is not None:
@@ -66,13 +69,17 @@ class InputTap(threading.local):
             self._recording = False
 
     @contextmanager
-    def moving(self, move: Callable[[torch.Tensor], torch.Tensor]) -> Iterator[None]:
-        """Within it, this thread's forward calls see the embeddings as ``move`` makes them."""
-        self._move = move
+    def moving(
+        self,
+        move: Callable[[torch.Tensor], torch.Tensor],
+        positions: Callable[[torch.Tensor], torch.Tensor] | None = None,
+    ) -> Iterator[None]:
+        """Within it, this thread's forward calls see the embeddings as ``move`` makes them, positions likewise."""
+        self._move, self._move_positions = move, positions
         try:
             yield
         finally:
-            self._move = None
+            self._move = self._move_positions = None
 
     def value(self, call: int) -> torch.Tensor:
         """(B, T, e) sum of token and position embeddings of a forward call."""

@@ -34,8 +34,9 @@ def passage_html(passage: Passage) -> str:
     head: list[str] = []
     rest: list[str] = []
     length = 0
-    for text, weight in passage.spans:
-        (head if length < SHOWN else rest).append(_span(text, weight))
+    for number, (text, weight) in enumerate(passage.spans):
+        note = f"<sup>{escape(passage.notes[number])}</sup>" if number in passage.notes else ""
+        (head if length < SHOWN else rest).append(_span(text, weight) + note)
         length += len(text)
     more = f"<details><summary>The rest of it</summary>{''.join(rest)}</details>" if rest else ""
     heading = f'<span class="td-note">{escape(passage.heading)}</span>' if passage.heading else ""

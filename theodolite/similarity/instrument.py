@@ -1,0 +1,169 @@
+"""The similarity instrument: which words make two paragraphs similar?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pyarrow as pa
+
+from theodolite.corpus import Corpus
+from theodolite.corpus.source import split_name
+from theodolite.errors import InputError
+from theodolite.instrument import Instrument, Passes, Subject
+from theodolite.options import option
+from theodolite.similarity.explanation import BASES, POOLINGS, SIMILARITIES, Asked, Ints
+from theodolite.similarity.findings import findings
+from theodolite.similarity.methods import METHODS, TFIDF
+from theodolite.similarity.reading import SimilarityReading
+from theodolite.similarity.tfidf import Idf, read_word_vectors
+from theodolite.words import units
+
+if TYPE_CHECKING:
+    from theodolite.encoder.encoder import Encoder
+    from theodolite.similarity.explaining import Baseline
+
+STANDARD_INPUT = "-"
+PAIR = "pair"
+
+
+@dataclass(frozen=True)
+class Similarity(Instrument):
+    """Saliencies of words, and the pairs of words that carry the likeness, for one pair of texts or a file of them."""
+
+    name: ClassVar[str] = "similarity"
+    question: ClassVar[str] = "Which words make these two paragraphs similar?"
+    reading: ClassVar[type[SimilarityReading]] = SimilarityReading
+
+    a: str = option("", "The first text.", metavar="TEXT")
+    b: str = option("", "The second text.", metavar="TEXT")
+    a_file: str = option("", "A file with the first text; - for standard input.", metavar="FILE")
+    b_file: str = option("", "A file with the second text; - for standard input.", metavar="FILE")
+    pairs: str = option(
+        "", "A file of pairs, their columns in a query: pairs.csv?text=COLUMN&text_b=COLUMN.", metavar="SOURCE"
+    )
+    method: tuple[str, ...] = option(("bti",), f"How; repeatable. all, or some of {', '.join(METHODS)}.")
+    pooling: str = option("mean", "How token vectors become a text's.", choices=POOLINGS)
+    similarity: str = option("cosine", "What is explained.", choices=SIMILARITIES)
+    base: str = option("pad", "Where integrated gradients begin.", choices=BASES)
+    top_k: int = option(2, "The explanation is the pairs of this many clusters of scores.", minimum=1)
+    vectors: str = option("", "Word vectors (word2vec, GloVe) for tfidf-w2v.", metavar="FILE")
+    sanity: bool = option(False, "Do the explanations change when the model's weights are drawn anew?")
+    faithfulness: bool = option(False, "Does the similarity fall when salient words are deleted? Methods compared.")
+    seed: int = option(0, "Seed of every random choice.", minimum=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # Said before a model is loaded.
+        _ = self.asked
+        for side in ("a", "b"):
+            if getattr(self, side) and getattr(self, f"{side}_file"):
+                raise InputError(f"--{side} and --{side}-file: give the text once")
+
+    @property
+    def asked(self) -> Asked:
+        """How pairs are compared."""
+        methods = METHODS if "all" in self.method else tuple(dict.fromkeys(self.method))
+        return Asked(methods, self.pooling, self.similarity, self.base, self.top_k)
+
+    def unfit(self, corpora: Sequence[Corpus]) -> str | None:
+        if (self.a or self.b or self.a_file or self.b_file) and [c.name for c in corpora] != [PAIR]:
+            return "--a and --b go without --corpus"
+        if self.pairs and [c.source for c in corpora] != [split_name(self.pairs)[1]]:
+            return "--pairs goes without --corpus"
+        single = next((c for c in corpora if "text_b" not in c.table.column_names), None)
+        return None if single is None else f"{single.name} has no second texts; name their column with ?text_b=COLUMN"
+
+    def unfit_encoder(self, encoder: Encoder) -> str | None:
+        return None if encoder.layers else "people's own vectors have no words to look at; give an encoder"
+
+    def own_corpora(self, **how: Any) -> list[Corpus]:
+        """The one pair given, or the file of pairs."""
+        texts = {side: self._text(side) for side in ("a", "b")}
+        if self.pairs:
+            if any(text is not None for text in texts.values()):
+                raise InputError("--pairs: goes without --a and --b")
+            return [Corpus.parse(self.pairs, **how)]
+        if texts["a"] is None and texts["b"] is None:
+            raise InputError("similarity: give two texts with --a and --b, or a file of them with --pairs")
+        for side, text in texts.items():
+            if not (text or "").strip():
+                raise InputError(f"--{side}: {'is missing' if text is None else 'is empty'}; give the text")
+        return [Corpus.of([texts["a"] or ""], PAIR, texts_b=[texts["b"] or ""])]
+
+    def passes(self, subject: Subject) -> Passes:
+        from theodolite.similarity.keeping import LookForWords, explained
+
+        rows: Mapping[str, Ints] = yield LookForWords()
+        baseline = self._baseline(subject.corpora)
+        tables, skipped = [], {}
+        for corpus in subject.corpora:
+            mine = rows[corpus.name]
+            skipped[corpus.name] = len(corpus) - len(mine)
+            if not len(mine):
+                raise InputError(f"{corpus.name}: no pair has words on both sides, so there is nothing to explain")
+            table = explained(subject, corpus, mine, self.asked, baseline)
+            tables.append(_with_texts(table, corpus))
+        whole = pa.concat_tables(tables)
+        found = {"explanations": whole, **self._truth(subject, rows, baseline)}
+        return SimilarityReading.of(found, findings(found, subject.encoder, skipped, self._said(baseline)))
+
+    def _baseline(self, corpora: Sequence[Corpus]) -> Baseline:
+        from theodolite.similarity.explaining import Baseline
+
+        if TFIDF not in self.asked.methods:
+            return Baseline()
+        texts = [text for c in corpora for text in (*c.texts(), *(c.texts_b() or []))]
+        # Of one pair there is nothing to count: a word of both would only look common.
+        idf = Idf.of(texts) if len(texts) > 2 else Idf()
+        if not self.vectors:
+            return Baseline(idf)
+        words = {text[a:b] for text in texts for a, b in units(text)}
+        return Baseline(idf, read_word_vectors(self.vectors, words | {word.lower() for word in words}))
+
+    def _said(self, baseline: Baseline) -> list[str]:
+        if TFIDF not in self.asked.methods:
+            return []
+        rarity = (
+            f"counted in the {baseline.idf.texts:,} texts"
+            if baseline.idf.texts
+            else "taken as 1, for one pair tells none"
+        )
+        vectors = baseline.vectors.name if baseline.vectors else "the encoder's own input embeddings"
+        return [f"tfidf-w2v: the rarity of words is {rarity}; their vectors are {vectors}."]
+
+    def _truth(self, subject: Subject, rows: Mapping[str, Ints], baseline: Baseline) -> dict[str, pa.Table]:
+        if not (self.sanity or self.faithfulness):
+            return {}
+        from theodolite.similarity.truth import truth_tables
+
+        return truth_tables(
+            subject, rows, self.asked, baseline, sanity=self.sanity, faithfulness=self.faithfulness, seed=self.seed
+        )
+
+    def _text(self, side: str) -> str | None:
+        given: str = getattr(self, side)
+        place: str = getattr(self, f"{side}_file")
+        if not place:
+            return given or None
+        if place == STANDARD_INPUT:
+            return sys.stdin.read()
+        try:
+            return Path(place).read_text(encoding="utf-8")
+        except OSError as fault:
+            raise InputError(f"--{side}-file {place}: cannot be read ({fault.strerror})") from None
+        except UnicodeDecodeError:
+            raise InputError(f"--{side}-file {place}: is not UTF-8") from None
+
+
+def _with_texts(table: pa.Table, corpus: Corpus) -> pa.Table:
+    rows = table["row"]
+    named: dict[str, Any] = {"corpus": pa.array([corpus.name] * len(table), pa.string())}
+    for side, column in (("a", "text"), ("b", "text_b")):
+        named[f"text_{side}"] = corpus.column(column).take(rows).cast(pa.string()).combine_chunks()
+    for name, values in named.items():
+        table = table.append_column(name, values)
+    return table
