@@ -16,6 +16,9 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from theodolite import Encoder
 from theodolite.encoder.resolve import resolve
 from theodolite.errors import InputError
+from theodolite.similarity.explaining import explain_pairs
+from theodolite.similarity.explanation import Asked
+from theodolite.similarity.methods import METHODS
 from theodolite.words import units
 
 LINES = [
@@ -259,6 +262,32 @@ def test_gradients_equal_autograd(family):
             first = 0 if table.padding_idx is None else table.padding_idx + 1
             embedding = embedding + table.weight.detach()[first : first + len(embedding)]
         assert_allclose(ours.embedding, embedding[inner].numpy(), rtol=0, atol=1e-5)
+
+
+def test_a_pair_is_explained_by_every_method(family):
+    """Saliencies of words against autograd by hand, whatever the family; integrated gradients must add up."""
+    name, encoder, model = family
+    asked = Asked(METHODS)
+    [found] = explain_pairs(encoder, [LINES[0]], [TEXT], asked)
+    other = torch.from_numpy(encoder.embed([LINES[0]], pooling="mean"))[0]
+    inputs, own = coded(encoder, TEXT)
+    ids = inputs.pop("input_ids")
+    words = model.get_input_embeddings()(ids).detach().requires_grad_()
+    hidden = model(inputs_embeds=words, **inputs).last_hidden_state[0]
+    value = torch.cosine_similarity(hidden[torch.from_numpy(own)].mean(dim=0), other, dim=0)
+    [gradient] = torch.autograd.grad(value, words)
+    lengths = gradient[0].norm(dim=1).numpy()[own]
+    expected = (lengths - lengths.min()) / (lengths.max() - lengths.min())
+    assert_allclose(found.b.piece_saliency["vanilla-gradients"], expected, atol=1e-3)
+    assert found.cosine == pytest.approx(value.item(), abs=1e-5)
+    # Padding is the zero vector there and no position is added to it, so normalising it has no gradient to follow.
+    assert (found.completeness_error < 0.05) == (name != "deberta-v2")
+    for method in METHODS:
+        assert len(found.a.saliency[method]) == len(found.a.words) and np.isfinite(found.matches[method].score).all()
+    shown = [w for w in found.b.words if w in WORDS and w != "漢字"]
+    assert shown == [w for w in WORDS if w != "漢字"]
+    # A script without spaces is cut as the tokenizer cuts it.
+    assert "".join(w for w in found.b.words if set(w) <= set("漢字")) == "漢字"
 
 
 def test_skipping_a_layer(family):

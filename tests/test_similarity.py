@@ -255,7 +255,7 @@ def test_mean_shift_equals_scikit_learn(values) -> None:
     width = estimated_bandwidth(x)
     assert width == pytest.approx(estimate_bandwidth(x[:, None], quantile=0.3), rel=1e-9, abs=1e-12)
     labels = clusters_of(x)
-    if width == 0:
+    if width <= 1e-12 * np.abs(x).max():
         assert [labels[i] == labels[j] for i in range(len(x)) for j in range(i)] == [
             x[i] == x[j] for i in range(len(x)) for j in range(i)
         ]
@@ -268,6 +268,13 @@ def test_mean_shift_equals_scikit_learn(values) -> None:
         assert len(mine) == len(set(theirs.labels_.tolist()))
         assert sorted(map(len, mine.values())) == sorted(np.bincount(theirs.labels_)[np.bincount(theirs.labels_) > 0])
     assert [mine[label].mean() for label in sorted(mine)] == sorted((m.mean() for m in mine.values()), reverse=True)
+
+
+def test_scores_that_differ_by_rounding_are_one_cluster() -> None:
+    x = np.nextafter(np.ones(40), np.arange(40) % 3)
+    assert set(clusters_of(x).tolist()) == {0}
+    assert clusters_of(np.array([1.0, 1 - 1e-16, 0.5, 0.5])).tolist() == [0, 0, 1, 1]
+    assert clusters_of(np.zeros(5)).tolist() == [0] * 5
 
 
 def test_mean_shift_equals_scikit_learn_on_real_scores(minilm, pairs) -> None:
@@ -562,3 +569,38 @@ def test_a_classifier_is_explained_by_its_answer_and_an_encoder_wants_two_texts(
     assert explain(classifier, "A fine film.", "A poor one.").instrument == "explanation"
     with pytest.raises(InputError, match="give two texts"):
         explain(minilm, "A fine film.")
+
+
+def test_sanity_and_faithfulness_in_the_reading(xtremedistil, pairs, tmp_path) -> None:
+    some = pairs[:5]
+    corpus = Corpus.of([a for a, _ in some], "fashion", texts_b=[b for _, b in some])
+    [reading] = run(
+        [Similarity(sanity=True, faithfulness=True)], xtremedistil, [corpus], store=Store(tmp_path / "store")
+    )
+    found = reading.to_json()
+    assert {r["method"] for r in found["deletion"]} == {*METHODS, "random"}
+    assert [r["change"] for r in found["randomisation"]] == ["other batches", *["top layers"] * 6, "whole model"]
+    assert any("drawn anew" in f for f in reading.findings) and any(
+        "deleting salient words" in f for f in reading.findings
+    )
+    assert set(reading.drawings()) == {"deletion", "randomisation"}
+    reading.save(tmp_path / "out")
+    assert (tmp_path / "out" / "figures" / "deletion.svg").stat().st_size > 1000
+
+
+def test_reproduction_small(shared, tmp_path) -> None:
+    from theodolite.similarity.reproduce import OPINIONS, reproduce
+
+    model = str(shared / "models" / "xtremedistil-l6-h256")
+    found = reproduce(shared / "data", [model], limit=48, store=Store(tmp_path), progress=Silent())
+    said = [claim.claim for claim in found.claims]
+    for name in ("fashion", "wine"):
+        assert f"{name}: RecoBERT (48 items)" in said
+        for label in ("as it was", "RecoBERT"):
+            assert f"{name}, {label}: bti is the best of the methods (Table 1)" in said
+            assert all(f"{name}, {label}: {method}" in said for method in OPINIONS)
+    drawn = [c for c in found.claims if "Figure 4" in c.claim]
+    assert len(drawn) == 4 and all(c.holds is not None for c in drawn)
+    found.save(tmp_path / "out")
+    with pytest.raises(InputError, match=r"no catalogue/fashion\.csv\.gz"):
+        reproduce(tmp_path, [model], limit=48, store=Store(tmp_path), progress=Silent())

@@ -14,6 +14,7 @@ Doubles = NDArray[np.float64]
 
 QUANTILE = 0.3
 MOST_ITERATIONS = 300
+ROUNDING = 1e-12
 
 
 def clusters_of(values: Doubles) -> Ints:
@@ -26,8 +27,14 @@ def clusters_of(values: Doubles) -> Ints:
     """
     if not len(values):
         return np.empty(0, np.int64)
+    largest = float(np.abs(values).max())
     bandwidth = estimated_bandwidth(values)
-    centres = np.unique(values) if bandwidth == 0 else np.sort(_centres(values, bandwidth))
+    if bandwidth <= ROUNDING * largest:
+        # What differs by rounding alone is equal.
+        values = np.round(values / largest, 12) if largest else values
+        centres = np.unique(values)
+    else:
+        centres = np.sort(_centres(values, bandwidth))
     between = (centres[1:] + centres[:-1]) / 2
     found: Ints = len(centres) - 1 - np.searchsorted(between, values, side="left")
     return found

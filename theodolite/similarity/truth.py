@@ -52,7 +52,7 @@ def truth_tables(
                     explanations.append(explanation)
                     subject.progress.advance(1)
             fallen = deletion(subject.model, explanations, every, seed=seed, progress=subject.progress)
-            about |= {"pairs": fallen.n, "whole": fallen.whole}
+            about |= {"pairs": fallen.n, "whole": fallen.whole, "single_words": fallen.single}
             found.setdefault("deletion", []).extend(about | asdict(row) for row in fallen.rows)
             found.setdefault("deletion_curves", []).extend(about | asdict(point) for point in fallen.curves)
     return {name: pa.Table.from_pylist(these) for name, these in found.items()}
