@@ -17,6 +17,9 @@ Along = Callable[[Ints, torch.Tensor], torch.Tensor]
 # Steps, one number after another until the weights add up to the change of the answer.
 MOST_STEPS = 200
 DOUBLED = (16, 32, 64, 128, MOST_STEPS)
+# Where steps are closest, and over what width: of 21 choices the fewest steps for two objectives on the default model's
+# classifier and the similarity of two encoders, 24 texts each (18.2 on the average, 21.8 without).
+CENTRE, WIDTH = 0.4, 0.2
 # The change that the error is a share of, where it is smaller than this.
 LEAST_CHANGE = 0.01
 
@@ -24,8 +27,8 @@ LEAST_CHANGE = 0.01
 def integrated(change: torch.Tensor, text: Ints, along: Along, steps: int | None) -> tuple[Floats, Ints, Floats]:
     """Weights (t,) of tokens, steps taken and error (n,) of texts; change: (n,) of the answer; text: (t,) of each.
 
-    With steps given, Gauss-Legendre. Else Clenshaw-Curtis, whose points are kept when they are doubled, for the
-    texts whose weights do not add up yet; Gauss-Legendre again for those that never do.
+    With steps given, Gauss-Legendre. Else ``steps_on_the_way``, which are kept when they are doubled, for the texts
+    whose weights do not add up yet; Gauss-Legendre again for those that never do.
     """
     n, whose = len(change), torch.from_numpy(text)
     least = change.abs().clamp(min=LEAST_CHANGE)
@@ -37,7 +40,7 @@ def integrated(change: torch.Tensor, text: Ints, along: Along, steps: int | None
         if not len(left):
             break
         if steps is None and number < MOST_STEPS:
-            places, shares = clenshaw_curtis(number)
+            places, shares = steps_on_the_way(number)
             if known is None:
                 known = along(left, torch.from_numpy(places).float())
             else:
@@ -52,6 +55,23 @@ def integrated(change: torch.Tensor, text: Ints, along: Along, steps: int | None
         error[left] = ((sums - change).abs() / least)[left]
         taken[left] = number
     return weights.numpy(), taken, error.numpy()
+
+
+def steps_on_the_way(n: int) -> tuple[Doubles, Doubles]:
+    """n + 1 places from 0 to 1 and their weights, doubled like ``clenshaw_curtis``, closest where the answer changes.
+
+    Clenshaw and Curtis's places lie closest at both ends; on the way from padding to a text the answer changes most
+    at a third to a half of it. Substituting CENTRE + WIDTH × sinh(z), z even over its range, puts them there.
+
+    >>> places, weights = steps_on_the_way(32)
+    >>> round(float(weights @ places**5), 9) == round(1 / 6, 9)
+    True
+    """
+    even, weights = clenshaw_curtis(n)
+    low, high = np.arcsinh(-CENTRE / WIDTH), np.arcsinh((1 - CENTRE) / WIDTH)
+    z = low + (high - low) * even
+    places = np.clip(CENTRE + WIDTH * np.sinh(z), 0, 1)
+    return places, weights * WIDTH * np.cosh(z) * (high - low)
 
 
 def clenshaw_curtis(n: int) -> tuple[Doubles, Doubles]:

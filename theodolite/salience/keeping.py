@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from theodolite.corpus import Corpus, Shard
+from theodolite.encoder.maps import INTEGRATED
 from theodolite.instrument import Needs, Subject
 from theodolite.kept import KeepTables
 from theodolite.salience.maps import Ints, TextMaps, together
@@ -30,13 +31,16 @@ class KeepMaps(KeepTables):
     def __init__(self, subject: Subject, question: Question, classes: dict[str, Ints]) -> None:
         self.needs = Needs(maps=question, distinct=False)
         self._subject, self._question, self._classes = subject, question, classes
-        parts = (
+        parts: tuple[tuple[str, str | int], ...] = (
             *subject.identity,
             ("methods", ",".join(question.methods)),
             ("target", question.target),
             ("of", question.of),
             ("steps", question.steps or 0),
         )
+        if INTEGRATED in question.methods and question.steps is None:
+            # Another rule for the steps gives other numbers, within the same error.
+            parts += (("rule", "sinh"),)
         self.recipe, self.store = Recipe("salience", subject.encoder, parts), subject.store
 
     def targets(self, corpus: Corpus) -> Ints | None:
