@@ -134,7 +134,7 @@ class Subject:
     """What is being measured: an encoder's outline and the corpora; the store for what is kept; who is told how far.
 
     identity: what makes the encoder's numbers what they are (hashes of weights and tokenizer, window rule);
-    model: the encoder itself, for what is no pass over the corpora.
+    model: the encoder itself, for what is no pass over the corpora; token_budget: of its batches then, where given.
     """
 
     encoder: str
@@ -145,6 +145,7 @@ class Subject:
     corpora: tuple[Corpus, ...]
     store: Store
     progress: Progress
+    token_budget: int | None = None
 
     def corpus(self, name: str) -> Corpus:
         """A corpus by name."""

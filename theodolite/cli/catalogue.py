@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from theodolite.cli import build
+from theodolite.cli.items import DESCRIPTION, FILE, ID, TITLE, named_items
 from theodolite.cli.jobs import MODEL, check_out, print_json, texts_folder
 from theodolite.cli.progress import TerminalProgress
 from theodolite.errors import InputError
@@ -22,7 +23,6 @@ from theodolite.store import Store
 
 if TYPE_CHECKING:
     from theodolite.catalogue import Catalogue, Item, Similar
-    from theodolite.corpus import Corpus
     from theodolite.similarity.explanation import Explanation
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -40,13 +40,11 @@ _SHOWN = 100
 @app.command("build", help="Embed the items of a table and write a catalogue.")
 def build_it(
     model: MODEL,
-    items: Annotated[str, typer.Option("--items", metavar="FILE", help="csv, tsv, jsonl or parquet, also .gz.")],
-    title: Annotated[str, typer.Option("--title", metavar="COL", help="The column of the titles.")],
-    description: Annotated[str, typer.Option("--description", metavar="COL", help="The column of the descriptions.")],
+    items: Annotated[str, FILE],
+    title: Annotated[str, TITLE],
+    description: Annotated[str, DESCRIPTION],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the catalogue goes.")],
-    id: Annotated[
-        str | None, typer.Option("--id", metavar="COL", help="The column of the ids; else rows are numbered from 0.")
-    ] = None,
+    id: Annotated[str | None, ID] = None,
     pooling: Annotated[
         str, typer.Option("--pooling", help="How tokens become one vector. One of mean, own, cls, max.")
     ] = "mean",
@@ -64,7 +62,7 @@ def build_it(
     from theodolite.running.run import check_corpora
 
     EmbedItems(pooling)
-    corpus = _read(items, title=title, description=description, id=id, limit=limit, cache=texts_folder(store))
+    corpus = named_items(items, title=title, description=description, id=id, limit=limit, cache=texts_folder(store))
     # Told before torch is loaded, which takes seconds; so is a wrong model.
     check_corpora([corpus])
     resolve(model)
@@ -144,19 +142,6 @@ def explain(
         said = f"{found.pairs:,} pairs of {found.descriptions:,} descriptions, {found.mutual:,} of them mutual."
         Console().print(said, highlight=False)
     sys.stderr.write(f"The explanations are in {found.file}\n")
-
-
-def _read(items: str, **how: Any) -> Corpus:
-    from theodolite.corpus.items import read_items
-
-    try:
-        return read_items(items, **how)
-    except InputError as fault:
-        said = str(fault)
-        # A corpus's columns are named in its query; here they have options.
-        for role, flag in (("text", "--description"), ("title", "--title"), ("id", "--id")):
-            said = said.replace(f"with ?{role}=", f"with {flag} ").replace(f"?{role}=", flag)
-        raise InputError(said) from None
 
 
 def _about(item: Item) -> dict[str, str]:

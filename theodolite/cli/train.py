@@ -12,11 +12,13 @@ import typer
 from rich.console import Console
 
 from theodolite.cli import build
+from theodolite.cli.items import ITEMS, named_items
 from theodolite.cli.jobs import check_out, print_json, read_corpora, texts_folder
 from theodolite.cli.progress import TerminalProgress
 from theodolite.corpus import Corpus
 from theodolite.errors import InputError
 from theodolite.train.classifier import Training
+from theodolite.train.recobert import RecobertTraining
 from theodolite.train.simcse import SimcseTraining
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -41,6 +43,19 @@ def _asked(verb: str, given: dict[str, Any]) -> Corpus:
         raise InputError(f"train {verb}: takes one corpus, and {len(corpora)} were given")
     check_out(given["out"])
     return corpora[0]
+
+
+def _catalogue(given: dict[str, Any]) -> Corpus:
+    """The items to train on, once it is known that the model has a place."""
+    for name, what in (("out", "DIR"), ("items", "FILE"), ("title", "COL"), ("description", "COL")):
+        if given[name] is None:
+            raise InputError(
+                f"train recobert: give --{name} {what}; it needs --items, --title, --description and --out"
+            )
+    names = {name: given[name] for name in ("title", "description", "id", "limit", "sample", "seed")}
+    items = named_items(given["items"], **names, cache=texts_folder(given["store"]))
+    check_out(given["out"])
+    return items
 
 
 def _tell(scores: Any, given: dict[str, Any]) -> None:
@@ -81,6 +96,15 @@ def _simcse(**given: Any) -> None:
     _tell(train_simcse(given["model"], corpus, given["out"], training, progress=TerminalProgress(), **how), given)
 
 
+def _recobert(**given: Any) -> None:
+    from theodolite.train.recobert import train_recobert
+
+    training = build.chosen(RecobertTraining, given)
+    items = _catalogue(given)
+    how = {name: given[name] for name in ("device", "max_length")}
+    _tell(train_recobert(given["model"], items, given["out"], training, progress=TerminalProgress(), **how), given)
+
+
 def _add(name: str, help: str, verb: Callable[..., None], training: type[Any], common: dict[str, Any]) -> None:
     parameters = [*build.model_and_options(training, common), *build.common_parameters(common)]
     app.command(name, help=help)(build.with_parameters(verb, parameters))
@@ -99,4 +123,11 @@ _add(
     _simcse,
     SimcseTraining,
     {name: value for name, value in COMMON.items() if name != "validate_on"},
+)
+_add(
+    "recobert",
+    "Train an encoder on a catalogue's titles and descriptions (no labels).",
+    _recobert,
+    RecobertTraining,
+    {**ITEMS, **{name: value for name, value in COMMON.items() if name not in ("corpus", "validate_on")}},
 )

@@ -91,6 +91,7 @@ class _Session:
             corpora=tuple(self.corpora),
             store=self.store,
             progress=self.progress,
+            token_budget=self.options.token_budget,
         )
         going: dict[int, Passes] = {i: inst.passes(subject) for i, inst in enumerate(self.instruments)}
         waiting: dict[int, Pass] = {}

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from theodolite.accumulate import Gathered
 from theodolite.corpus import Corpus, Shard
+from theodolite.encoder.encoder import DEFAULT_BUDGET
 from theodolite.instrument import Needs, Observation, Pass, Subject
 from theodolite.similarity.explaining import BLOCK, Baseline, explain_pairs
 from theodolite.similarity.explanation import Asked, Ints
@@ -69,7 +70,9 @@ def _block(subject: Subject, corpus: Corpus, shard: Shard, offsets: Ints, asked:
     first, second = corpus.texts(shard.start, shard.stop), corpus.texts_b(shard.start, shard.stop)
     assert second is not None
     texts_a, texts_b = ([texts[i] for i in offsets.tolist()] for texts in (first, second))
-    found = explain_pairs(subject.model, texts_a, texts_b, asked, baseline=baseline)
+    found = explain_pairs(
+        subject.model, texts_a, texts_b, asked, baseline=baseline, budget=subject.token_budget or DEFAULT_BUDGET
+    )
     return kept(zip(offsets.tolist(), found, strict=True))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from theodolite.accumulate import hash_of
+from theodolite.encoder.encoder import DEFAULT_BUDGET
 from theodolite.similarity.deletion import deletion
 from theodolite.similarity.explaining import Baseline, explain_pairs
 from theodolite.similarity.explanation import Asked, Ints
@@ -41,17 +42,20 @@ def truth_tables(
     for corpus in subject.corpora:
         about: Row = {"corpus": corpus.name}
         texts = _some(corpus, rows[corpus.name], seed)
+        how: dict[str, Any] = {"budget": subject.token_budget or DEFAULT_BUDGET}
         if sanity:
-            drawn = randomisation(subject.model, *texts, asked, baseline=baseline, seed=seed, progress=subject.progress)
+            drawn = randomisation(
+                subject.model, *texts, asked, baseline=baseline, seed=seed, progress=subject.progress, **how
+            )
             found.setdefault("randomisation", []).extend(about | asdict(row) for row in drawn)
         if faithfulness:
             every = replace(asked, methods=METHODS)
             explanations = []
             with subject.progress.step(f"explaining {corpus.name} by every method", len(texts[0])):
-                for explanation in explain_pairs(subject.model, *texts, every, baseline=baseline):
+                for explanation in explain_pairs(subject.model, *texts, every, baseline=baseline, **how):
                     explanations.append(explanation)
                     subject.progress.advance(1)
-            fallen = deletion(subject.model, explanations, every, seed=seed, progress=subject.progress)
+            fallen = deletion(subject.model, explanations, every, seed=seed, progress=subject.progress, **how)
             about |= {"pairs": fallen.n, "whole": fallen.whole, "single_words": fallen.single}
             found.setdefault("deletion", []).extend(about | asdict(row) for row in fallen.rows)
             found.setdefault("deletion_curves", []).extend(about | asdict(point) for point in fallen.curves)

@@ -58,6 +58,53 @@ def simcse_card(record: Mapping[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def recobert_card(record: Mapping[str, Any]) -> str:
+    """The record of a training on a catalogue as a page of Markdown."""
+    scores, limit = record["scores"], record["max_length"]
+    new = "The encoder had none: a new one was made, which began with how often each piece occurs, and is not saved."
+    head = new if scores["head"] == "new" else "Its own one; not saved."
+    figures = [name for name in scores["before"] if not name.endswith(("_low", "_high"))]
+    rows = [
+        {"held-out items": name, "chance": scores["chance"][name]}
+        | {when: _with_interval(scores[when], name) for when in ("before", "after")}
+        for name in figures
+    ]
+    evaluations = [{k: v for k, v in row.items() if not k.endswith(("_low", "_high"))} for row in scores["history"]]
+    parts = [
+        f"# Text encoder trained from {record['model']['name']} with RecoBERT",
+        _made(record),
+        "Two losses, summed: of guessing masked pieces of an item's title and description, read as one sequence pair; "
+        "and of telling its title from another item's by the cosine with its description, each encoded alone. No "
+        "labels. A text's vector is the mean over its tokens without the special ones; sentence-transformers, by "
+        "`modules.json`, takes the special ones in.",
+        f"Language-model head: {head}",
+        "## Before and after",
+        _table(["held-out items", "before", "after", "chance"], rows),
+        f"{scores['validation_items']} items held out, {scores['training_items']} trained on; no held-out title and no "
+        f"held-out description was trained on. mrr: the mean reciprocal rank of a description's own title among all "
+        f"{scores['titles']} held-out titles, over {scores['descriptions']} descriptions; it changed by "
+        f"{_with_interval(scores['gain'], 'mrr')}. In brackets 95% intervals. The weights kept have the lowest sum of "
+        f"losses on the same items: step {scores['best_step']} of {scores['steps']}. Chance: titles in random order, a "
+        "cosine of 0 for all, and pieces guessed by how often they occur.",
+        "## Evaluations",
+        _table(_columns(evaluations), evaluations),
+        "## Long texts",
+        f"Of an item longer than {limit} tokens one window of {limit} took part, drawn anew each epoch; "
+        f"{scores['cut']} training items were. Retrieval is over whole texts.",
+        "## Left out",
+        _left_out(record),
+        "## Options",
+        _options(record),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _with_interval(figures: Mapping[str, float], name: str) -> str:
+    if f"{name}_low" not in figures:
+        return f"{figures[name]:.4f}"
+    return f"{figures[name]:.3f} ({figures[f'{name}_low']:.3f} to {figures[f'{name}_high']:.3f})"
+
+
 def _made(record: Mapping[str, Any]) -> str:
     corpora = [("Training corpus", record["corpus"]), ("Validation corpus", record["validation"])]
     lines = [f"- Model: {record['model']['name']}, sha256 `{record['model']['hash']}`"]

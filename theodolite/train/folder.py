@@ -145,3 +145,18 @@ def _read(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         raise InputError(f"{path}: cannot be read; remove the folder, or give another") from None
     return found if isinstance(found, dict) else {}
+
+
+def pooling_files(dim: int, max_length: int, pooling: str) -> dict[str, Any]:
+    """The files by which sentence-transformers, and ``pooling='own'``, know how the texts were pooled."""
+    kinds = (("", "Transformer"), ("1_Pooling", "Pooling"))
+    modules = [
+        {"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for i, (path, kind) in enumerate(kinds)
+    ]
+    modes = {f"pooling_mode_{mode}": mode.startswith(pooling) for mode in ("cls_token", "mean_tokens")}
+    return {
+        "modules.json": modules,
+        "1_Pooling/config.json": {"word_embedding_dimension": dim, **modes},
+        "sentence_bert_config.json": {"max_seq_length": max_length, "do_lower_case": False},
+    }

@@ -15,7 +15,7 @@ from theodolite.encoder.resolve import ModelFolder, resolve
 from theodolite.errors import InputError
 from theodolite.instrument import Progress, Silent
 from theodolite.options import check_options, option
-from theodolite.train.folder import begin, finish, finished_record, key_of, origin, ready_to_train
+from theodolite.train.folder import begin, finish, finished_record, key_of, origin, pooling_files, ready_to_train
 
 if TYPE_CHECKING:
     from theodolite.encoder.encoder import Encoder
@@ -151,7 +151,14 @@ def _train(
         "scores": dataclasses.asdict(scores),
     }
     fast.model_max_length = encoder.limit
-    finish(out, encoder.model, fast, simcse_card(record), record, _modules(encoder, training.pooling))
+    finish(
+        out,
+        encoder.model,
+        fast,
+        simcse_card(record),
+        record,
+        pooling_files(encoder.dim, encoder.limit, training.pooling),
+    )
     return scores
 
 
@@ -203,18 +210,3 @@ def _split(encoder: Encoder, corpus: Corpus, training: SimcseTraining) -> tuple[
         )
     order = np.random.default_rng(training.seed).permutation(kept)
     return tokens.take(np.sort(order[held:])), tokens.take(order[:held]), left_out
-
-
-def _modules(encoder: Encoder, pooling: str) -> dict[str, Any]:
-    """The files by which sentence-transformers, and ``pooling='own'``, know how the texts were pooled."""
-    kinds = (("", "Transformer"), ("1_Pooling", "Pooling"))
-    modules = [
-        {"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
-        for i, (path, kind) in enumerate(kinds)
-    ]
-    modes = {f"pooling_mode_{mode}": mode.startswith(pooling) for mode in ("cls_token", "mean_tokens")}
-    return {
-        "modules.json": modules,
-        "1_Pooling/config.json": {"word_embedding_dimension": encoder.dim, **modes},
-        "sentence_bert_config.json": {"max_seq_length": encoder.limit, "do_lower_case": False},
-    }
