@@ -108,6 +108,28 @@ def _killed(script: str, model: str, out: Path) -> dict:
     return state
 
 
+@pytest.fixture(scope="session")
+def same_training():
+    """Asserts that two folders hold the same weights to the bit and the same scores, times aside; gives the scores."""
+    return _same_training
+
+
+def _same_training(one: Path, other: Path) -> dict:
+    import torch
+    from safetensors.torch import load_file
+
+    expected, found = (load_file(folder / "model.safetensors") for folder in (one, other))
+    assert expected.keys() == found.keys()
+    assert all(torch.equal(expected[name], found[name]) for name in expected)
+    records = [json.loads((folder / "training.json").read_text())["scores"] for folder in (one, other)]
+    for record in records:
+        del record["seconds"]
+        for row in record["history"]:
+            del row["seconds"]
+    assert records[0] == records[1]
+    return records[0]
+
+
 def _last_state(out: Path) -> dict | None:
     states = []
     for path in (out / ".training").glob("checkpoint-*/trainer_state.json"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-import unicodedata
 from itertools import islice
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.cluster import MeanShift, estimate_bandwidth
 from sklearn.feature_extraction.text import TfidfVectorizer
+from test_contextuality import naive_units
 
 from theodolite import Corpus, Encoder, InputError, Similarity, Store, explain, load, run
 from theodolite.cli.main import main
@@ -82,35 +82,6 @@ def distilled(minilm, tmp_path_factory) -> Encoder:
     return Encoder.load(out)
 
 
-def plain_words(text: str) -> list[tuple[int, int]]:
-    """Whitespace words, punctuation taken off both ends a character at a time."""
-
-    def is_word(character: str) -> bool:
-        return unicodedata.category(character)[0] in "LMN"
-
-    found, i = [], 0
-    while i < len(text):
-        if text[i].isspace():
-            i += 1
-            continue
-        j = i
-        while j < len(text) and not text[j].isspace():
-            j += 1
-        first, last = i, j
-        while first < last and not is_word(text[first]):
-            found.append((first, first + 1))
-            first += 1
-        tail = []
-        while last > first and not is_word(text[last - 1]):
-            tail.append((last - 1, last))
-            last -= 1
-        if last > first:
-            found.append((first, last))
-        found += tail[::-1]
-        i = j
-    return found
-
-
 class PlainText:
     """One text through the model by itself, with a graph from its word embeddings to its vectors."""
 
@@ -154,7 +125,7 @@ def plain_explanation(encoder: Encoder, text_a: str, text_b: str, method: str):
         low, high = min(raw), max(raw)
         pieces = [(s - low) / (high - low) if high > low else 1.0 for s in raw]
         words = []
-        for start, end in plain_words(mine.text):
+        for start, end in naive_units(mine.text):
             held = [p for p, (s, e) in enumerate(mine.offsets) if start <= _first_letter(mine.text, s, e) < end]
             if held:
                 vector = np.mean([vectors[mine.own[p]] for p in held], axis=0)
@@ -230,7 +201,7 @@ def test_offsets_point_at_the_words_of_the_text_as_given(minilm) -> None:
 
 def test_words_are_the_units_of_words_py(pairs) -> None:
     for text in (TRICKY, *(a for a, _ in pairs)):
-        assert units(text) == plain_words(text)
+        assert units(text) == naive_units(text)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ And what goes before: whether training is possible here at all.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -43,6 +44,19 @@ def ready_to_train() -> Iterator[None]:
 def key_of(parts: Mapping[str, Any]) -> str:
     """One training's name: the hash of all that makes the trained weights what they are."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def training_key(kind: str, folder: ModelFolder, corpus: Corpus, training: Any, max_length: int | None) -> str:
+    """The name of a training on one corpus, by its kind and its options (a dataclass)."""
+    return key_of(
+        {
+            "training": kind,
+            "model": [folder.hash, folder.tokenizer_hash],
+            "corpus": corpus.hash,
+            "options": dataclasses.asdict(training),
+            "max_length": max_length,
+        }
+    )
 
 
 def origin(key: str, folder: ModelFolder, corpus: Corpus, validation: Corpus | None = None) -> dict[str, Any]:

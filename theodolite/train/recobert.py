@@ -15,7 +15,7 @@ from theodolite.encoder.resolve import ModelFolder, resolve
 from theodolite.errors import InputError
 from theodolite.instrument import Progress, Silent
 from theodolite.options import check_options, option
-from theodolite.train.folder import begin, finish, finished_record, key_of, origin, pooling_files, ready_to_train
+from theodolite.train.folder import begin, finish, finished_record, origin, pooling_files, ready_to_train, training_key
 
 if TYPE_CHECKING:
     from theodolite.train.labels import Ints
@@ -103,7 +103,7 @@ def train_recobert(
     the scores at once. Another training in the same folder is refused.
     """
     folder, out = resolve(model), Path(out).absolute()
-    key = _key(folder, items, training, max_length)
+    key = training_key("recobert", folder, items, training, max_length)
     record = finished_record(out, key)
     if record is not None:
         return RecobertScores(**record["scores"])
@@ -174,18 +174,6 @@ def _train(
     fast.model_max_length = encoder.limit
     finish(out, encoder.model, fast, recobert_card(record), record, pooling_files(encoder.dim, encoder.limit, "mean"))
     return scores
-
-
-def _key(folder: ModelFolder, items: Corpus, training: RecobertTraining, max_length: int | None) -> str:
-    """What makes the trained weights what they are."""
-    parts = {
-        "training": "recobert",
-        "model": [folder.hash, folder.tokenizer_hash],
-        "corpus": items.hash,
-        "options": dataclasses.asdict(training),
-        "max_length": max_length,
-    }
-    return key_of(parts)
 
 
 def _chance(trainer: Objectives, counts: Ints) -> dict[str, float]:

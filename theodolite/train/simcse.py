@@ -15,7 +15,7 @@ from theodolite.encoder.resolve import ModelFolder, resolve
 from theodolite.errors import InputError
 from theodolite.instrument import Progress, Silent
 from theodolite.options import check_options, option
-from theodolite.train.folder import begin, finish, finished_record, key_of, origin, pooling_files, ready_to_train
+from theodolite.train.folder import begin, finish, finished_record, origin, pooling_files, ready_to_train, training_key
 
 if TYPE_CHECKING:
     from theodolite.encoder.encoder import Encoder
@@ -94,7 +94,7 @@ def train_simcse(
     the scores at once. Another training in the same folder is refused.
     """
     folder, out = resolve(model), Path(out).absolute()
-    key = _key(folder, corpus, training, max_length)
+    key = training_key("simcse", folder, corpus, training, max_length)
     record = finished_record(out, key)
     if record is not None:
         return SimcseScores(**record["scores"])
@@ -160,18 +160,6 @@ def _train(
         pooling_files(encoder.dim, encoder.limit, training.pooling),
     )
     return scores
-
-
-def _key(folder: ModelFolder, corpus: Corpus, training: SimcseTraining, max_length: int | None) -> str:
-    """What makes the trained weights what they are."""
-    parts = {
-        "training": "simcse",
-        "model": [folder.hash, folder.tokenizer_hash],
-        "corpus": corpus.hash,
-        "options": dataclasses.asdict(training),
-        "max_length": max_length,
-    }
-    return key_of(parts)
 
 
 def _encoder(folder: ModelFolder, max_length: int | None, seed: int) -> tuple[Encoder, Any]:
