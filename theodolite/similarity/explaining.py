@@ -1,4 +1,4 @@
-"""Pairs of texts explained: two forward passes and one backward pass a pair, for all the methods of one gradient."""
+"""Pairs of texts explained: both texts forward and back once, for all the methods of one gradient."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from theodolite.accumulate import unit_vectors
 from theodolite.encoder.encoder import DEFAULT_BUDGET
 from theodolite.encoder.likeness import Likeness, likeness_of
+from theodolite.encoder.pairs import pair_gradients
 from theodolite.errors import InputError
 from theodolite.similarity.explanation import Asked, Doubles, Explanation, Ints, Side
 from theodolite.similarity.matching import best_matches, scaled, scored
@@ -63,7 +64,7 @@ def explain_pairs(
 
 
 class _Block:
-    """Some pairs, each text of theirs encoded once.
+    """Some pairs, worked on together.
 
     ``entries`` are the (text, other text) whose gradients are taken: of pair i, 2i is the first text's and 2i + 1 the
     second's.
@@ -86,28 +87,14 @@ class _Block:
         self.wording: Wording = wording(self.tokens)
         self.bounds = np.searchsorted(self.wording.words.text, np.arange(len(self.tokens) + 1))
         self.vectors: list[Floats] = [np.empty((0, 0), np.float32)] * len(self.tokens)
-        self.pooled, self.own = self._encode()
-        self.likeness = Likeness(self.pooled[self.others], asked.pooling, asked.similarity)
+        self.pooled: list[Doubles] = [np.empty(0)] * len(self.tokens)
+        self.own: list[Doubles] = [np.empty(0)] * len(self.tokens)
 
     def explanations(self) -> Iterator[Explanation]:
         """Those of the pairs, in order."""
         raw, errors = self._saliencies()
         for pair in range(len(self.entries) // 2):
             yield self._explanation(pair, raw, errors)
-
-    def _encode(self) -> tuple[Doubles, Doubles]:
-        """Pooled vectors as asked and as the model's own (n, d), and the vectors of every text's words."""
-        pooled: list[Doubles] = [np.empty(0)] * len(self.tokens)
-        own = list(pooled)
-        for batch in self.encoder.batches(self.tokens, (-1,), budget=self.budget):
-            mine = wording(batch.tokens).words
-            vectors = batch.unit_vectors(-1, mine)
-            bounds = np.searchsorted(mine.text, np.arange(len(batch) + 1))
-            asked, given = (batch.pooled(-1, name).astype(np.float64) for name in (self.asked.pooling, "own"))
-            for i, text in enumerate(batch.rows.tolist()):
-                pooled[text], own[text] = asked[i], given[i]
-                self.vectors[text] = vectors[bounds[i] : bounds[i + 1]]
-        return np.stack(pooled), np.stack(own)
 
     def _saliencies(self) -> tuple[dict[str, list[Doubles]], Doubles]:
         """By method, the saliency of every piece of each entry; and by entry the error of integrated gradients."""
@@ -119,25 +106,56 @@ class _Block:
             for batch, signals in self._signals(mine):
                 for method in (m for m in methods if m in BY_SIGNALS):
                     self._put(raw[method], batch.rows, batch.tokens.bounds, BY_SIGNALS[method](signals))
+        else:
+            for batch in self.encoder.batches(self.tokens, (-1,), budget=self.budget):
+                self._look(batch, batch.rows)
         if INTEGRATED in methods:
             from theodolite.encoder.path import integrated_gradients
 
             weights, _, errors = integrated_gradients(
-                self.encoder, mine, self.likeness, base=self.asked.base, steps=None, budget=self.budget
+                self.encoder,
+                mine,
+                self._likeness(np.arange(len(mine))),
+                base=self.asked.base,
+                steps=None,
+                budget=self.budget,
             )
             self._put(raw[INTEGRATED], np.arange(len(mine)), mine.bounds, np.maximum(weights.astype(np.float64), 0))
         return raw, errors
+
+    def _signals(self, mine: Tokens) -> Iterator[tuple[Batch, Signals]]:
+        at_last = "bti-last-layer" in self.asked.methods
+        how = self.asked.pooling, self.asked.similarity
+        for some in pair_gradients(self.encoder, mine, *how, budget=self.budget):
+            for one in some:
+                self._look(one.batch, self.entries[one.batch.rows])
+            for one in some:
+                slope = last = one.batch.token_vectors(-1)
+                if at_last:
+                    # Both texts of every pair are among these, so that the others' vectors are there.
+                    rows = replace(one.batch, rows=np.arange(len(one.batch)))
+                    slope = self._likeness(one.batch.rows).last_gradient(rows)
+                yield one.batch, Signals(one.embedding, one.gradient, last, slope)
+
+    def _look(self, batch: Batch, texts: Ints) -> None:
+        """Take down the vectors of a batch's texts and of their words."""
+        mine = wording(batch.tokens).words
+        vectors = batch.unit_vectors(-1, mine)
+        bounds = np.searchsorted(mine.text, np.arange(len(batch) + 1))
+        asked, given = (batch.pooled(-1, name).astype(np.float64) for name in (self.asked.pooling, "own"))
+        for i, text in enumerate(texts.tolist()):
+            self.pooled[text], self.own[text] = asked[i], given[i]
+            self.vectors[text] = vectors[bounds[i] : bounds[i + 1]]
+
+    def _likeness(self, entries: Ints) -> Likeness:
+        """How like some entries' texts, a row each, are to their others, which are held constant."""
+        vectors = np.stack([self.pooled[text] for text in self.others[entries].tolist()])
+        return Likeness(vectors, self.asked.pooling, self.asked.similarity)
 
     @staticmethod
     def _put(places: list[Doubles], entries: Ints, bounds: Ints, saliency: Doubles) -> None:
         for i, entry in enumerate(entries.tolist()):
             places[entry] = saliency[bounds[i] : bounds[i + 1]]
-
-    def _signals(self, mine: Tokens) -> Iterator[tuple[Batch, Signals]]:
-        for batch, _, embedding, gradient in self.encoder.gradient_batches(mine, self.likeness, budget=self.budget):
-            last = batch.token_vectors(-1)
-            slope = self.likeness.last_gradient(batch) if "bti-last-layer" in self.asked.methods else last
-            yield batch, Signals(embedding, gradient, last, slope)
 
     def _explanation(self, pair: int, raw: dict[str, list[Doubles]], errors: Doubles) -> Explanation:
         a, b = self.entries[2 * pair : 2 * pair + 2].tolist()
@@ -155,7 +173,7 @@ class _Block:
             matched = in_context if method != TFIDF else best_matches(*(self._static(t) for t in (a, b)))
             assert matched is not None
             matches[method] = scored(matched, side_a.saliency[method], side_b.saliency[method], self.asked.top_k)
-        [value] = likeness_of(self.pooled[[a]], self.pooled[[b]], self.asked.similarity).tolist()
+        [value] = likeness_of(self.pooled[a][None], self.pooled[b][None], self.asked.similarity).tolist()
         return Explanation(
             side_a,
             side_b,
