@@ -254,7 +254,7 @@ class Encoder:
             inputs = [tap.value(call) for call in range(len(calls))]
             counts, embedding = by_piece(part, calls, inputs)
             _, gradient = by_piece(part, calls, gradients)
-            detached = replace(batch, states=batch._states.detached())
+            detached = replace(batch, states=None)
             return detached, values.detach().cpu().numpy(), embedding / counts, gradient
 
         with self._plain(), tap.on(self.model.get_input_embeddings(), self._positions()):
