@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import json
 from itertools import islice
 from pathlib import Path
@@ -263,6 +264,18 @@ def test_mean_shift_equals_scikit_learn_on_real_scores(minilm, pairs) -> None:
     assert several > 25
 
 
+def test_of_equal_words_the_first_is_taken_whatever_the_rounding() -> None:
+    random = np.random.default_rng(0)
+    for n in range(3, 60):
+        kinds = random.normal(size=(6, 384)).astype(np.float32)
+        a, b = (random.integers(0, 6, n) for _ in range(2))
+        index_a, index_b, cosine = best_matches(kinds[a], kinds[b])
+        first_a, first_b = ({k: int(np.argmax(which == k)) for k in range(6)} for which in (a, b))
+        for i, j, c in zip(index_a.tolist(), index_b.tolist(), cosine.tolist(), strict=True):
+            if c > 0.999:
+                assert i == first_a[a[i]] or j == first_b[b[j]]
+
+
 def test_matches_in_blocks_equal_whole(monkeypatch) -> None:
     random = np.random.default_rng(0)
     a, b = random.normal(size=(37, 5)), random.normal(size=(23, 5))
@@ -379,7 +392,13 @@ def test_word_vectors_in_three_forms(tmp_path) -> None:
     assert set(read_word_vectors(tmp_path / "glove.txt", {"red"}).vectors) == {"red"}
     (tmp_path / "cut.bin").write_bytes((b"2 2\n" + body)[:-4])
     (tmp_path / "bad.txt").write_text("red 1 x\n")
-    for name, said in (("cut.bin", "ends in the middle"), ("bad.txt", "line 1"), ("none.txt", "no such file")):
+    (tmp_path / "plain.txt.gz").write_text("red 1 2\n")
+    for name, said in (
+        ("cut.bin", "ends in the middle"),
+        ("bad.txt", "line 1"),
+        ("plain.txt.gz", "cannot be read"),
+        ("none.txt", "no such file"),
+    ):
         with pytest.raises(InputError, match=said):
             read_word_vectors(tmp_path / name)
 
@@ -418,8 +437,12 @@ def test_identical_texts_have_level_saliencies(minilm) -> None:
     [found] = explain_pairs(minilm, [text], [text.upper()])
     assert found.same and found.cosine == pytest.approx(1, abs=1e-6)
     assert set(found.a.saliency["bti"].tolist()) == {1.0}
-    reading = explain(minilm, text, text)
-    assert any("one to the tokenizer" in f for f in reading.findings)
+    asked = ("bti", "bti-activations", "integrated-gradients")
+    reading = explain(minilm, text, text, method=asked)
+    assert any(f.endswith("so every word counts the same by bti.") for f in reading.findings)
+    words = {row["method"]: {w["saliency"] for w in row["words_a"]} for row in reading.to_json()["explanations"]}
+    assert words["bti"] == {1.0} and len(words["bti-activations"]) > 3 and len(words["integrated-gradients"]) > 3
+    assert not any("tokenizer" in f for f in explain(minilm, text, text, similarity="dot").findings)
 
 
 def test_a_text_of_one_token_and_of_punctuation_only(minilm) -> None:
@@ -527,7 +550,7 @@ def test_bad_input_is_one_line(tmp_path, capsys, arguments, said) -> None:
 
 def test_command_line(tmp_path, capsys, monkeypatch) -> None:
     (tmp_path / "b.txt").write_text("This red is very dry.")
-    monkeypatch.setattr("sys.stdin", __import__("io").StringIO("A dry red wine."))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"A dry red wine.")))
     with pytest.raises(SystemExit) as stop:
         main(["similarity", "all-MiniLM-L6-v2", "--a-file", "-", "--b-file", str(tmp_path / "b.txt"), "--json"])
     assert stop.value.code == 0

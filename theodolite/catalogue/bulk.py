@@ -197,7 +197,8 @@ def _descriptions(catalogue: Catalogue, limit: int | None) -> int:
 def _recipe(catalogue: Catalogue, encoder: Encoder, asked: Asked, k: int) -> Recipe:
     # The catalogue's key has the model, the tokenizer, the windows, the items and the pooling in it.
     given = {"methods": ",".join(asked.methods), "similarity": asked.similarity, "base": asked.base}
-    numbers = {"top_k": asked.top_k, "k": k, "block": BLOCK}
+    # form: another number where the same options give other values.
+    numbers = {"top_k": asked.top_k, "k": k, "block": BLOCK, "form": 1}
     return Recipe(
         "catalogue", encoder.name, (("catalogue", catalogue.manifest["key"]), *given.items(), *numbers.items())
     )
@@ -212,8 +213,14 @@ def _file(out: str | os.PathLike[str]) -> Path:
     file = place if place.suffix == ".parquet" else place / FILE
     if place.is_file() and file != place:
         raise InputError(f"--out {place}: a file that is no .parquet; give a .parquet file or a folder")
+    if file.is_dir():
+        raise InputError(f"--out {file}: a folder by the name of a .parquet file; give another name")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
+        # Said before the work, not after it.
+        probe = file.with_name(f".{file.name}.probe")
+        probe.touch()
+        probe.unlink()
     except OSError as fault:
         raise InputError(f"--out {place}: cannot be written to ({fault.strerror})") from None
     return file

@@ -16,7 +16,7 @@ from theodolite.encoder.pairs import pair_gradients
 from theodolite.errors import InputError
 from theodolite.similarity.explanation import Asked, Doubles, Explanation, Ints, Side
 from theodolite.similarity.matching import best_matches, scaled, scored
-from theodolite.similarity.methods import BY_SIGNALS, INTEGRATED, TFIDF, Floats, Signals
+from theodolite.similarity.methods import BY_GRADIENT, BY_SIGNALS, INTEGRATED, TFIDF, Floats, Signals
 from theodolite.similarity.tfidf import Idf, WordVectors
 from theodolite.similarity.wording import Wording, wording
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from theodolite.encoder.encoder import Encoder
     from theodolite.encoder.tokens import Tokens
 
-# Pairs worked on together: enough for batches of like length, and their words' vectors stay within some 50 MB.
+# Pairs worked on together: enough for batches of like length; of paragraphs, their words' vectors take some 50 MB.
 BLOCK = 128
 
 
@@ -162,9 +162,9 @@ class _Block:
         ids_a, ids_b = (self.tokens.ids[self.tokens.bounds[t] : self.tokens.bounds[t + 1]] for t in (a, b))
         same = np.array_equal(ids_a, ids_b)
         # The likeness of a text to itself cannot rise: its gradient is zero, and what is left of it is rounding.
-        level = same and self.asked.similarity != "dot"
+        level = BY_GRADIENT if same and self.asked.similarity != "dot" else ()
         side_a, side_b = (
-            self._side(text, {m: np.ones_like(of[entry]) if level else scaled(of[entry]) for m, of in raw.items()})
+            self._side(text, {m: np.ones_like(of[entry]) if m in level else scaled(of[entry]) for m, of in raw.items()})
             for text, entry in ((a, 2 * pair), (b, 2 * pair + 1))
         )
         in_context = best_matches(self.vectors[a], self.vectors[b]) if raw else None

@@ -95,7 +95,7 @@ class Explanation:
 
     value: their similarity as it was asked for; cosine: of the vectors that were explained; cosine_own: under the
     model's own pooling; completeness_error: of integrated gradients, the larger of the two texts (NaN without them);
-    same: the two are one text to the tokenizer, so the gradient is zero and every saliency is 1.
+    same: the two are one text to the tokenizer; unless of a product, the gradient is then zero and saliencies by it 1.
     """
 
     a: Side

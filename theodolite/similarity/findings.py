@@ -12,15 +12,18 @@ import pyarrow as pa
 from theodolite.accumulate import mean_interval, unit_vectors
 from theodolite.encoder.maps import TOLERANCE
 from theodolite.similarity.explanation import HARMLESS, WHOLE
-from theodolite.similarity.methods import INTEGRATED
+from theodolite.similarity.methods import BY_GRADIENT, INTEGRATED
 from theodolite.similarity.tables import in_json
 
 Row = dict[str, Any]
 
 NAMED = 5
+NAMES = {"dot": "product", "euclidean": "distance (with a minus before it)"}
 
 
-def findings(tables: Mapping[str, pa.Table], encoder: str, skipped: Mapping[str, int], notes: list[str]) -> list[str]:
+def findings(
+    tables: Mapping[str, pa.Table], encoder: str, skipped: Mapping[str, int], notes: list[str], similarity: str
+) -> list[str]:
     """How alike the pairs are and which words carry it; then whether that is true, and what else is to be known."""
     said = []
     for corpus, skips in skipped.items():
@@ -28,8 +31,8 @@ def findings(tables: Mapping[str, pa.Table], encoder: str, skipped: Mapping[str,
         explained = mine["explanations"]
         one = len(set(explained["row"].to_pylist())) == 1
         sentences = [
-            *(_pair(explained) if one else _pairs(explained)),
-            *_same(explained, one),
+            *(_pair(explained, similarity) if one else _pairs(explained)),
+            *_same(explained, one, similarity),
             *_completeness(explained),
             *_randomised(mine),
             *_deleted(mine),
@@ -46,11 +49,13 @@ def _number(table: pa.Table) -> int:
     return len(table["row"].unique())
 
 
-def _pair(table: pa.Table) -> list[str]:
+def _pair(table: pa.Table, similarity: str) -> list[str]:
     """Of one pair: its cosine, and the words that carry it by each method."""
     rows = table.to_pylist()
     first = rows[0]
     said = [f"the cosine is {first['cosine']:.3f} ({first['cosine_own']:.3f} under the model's own pooling)."]
+    if similarity != "cosine":
+        said.append(f"what is explained is their {NAMES[similarity]}, {first['value']:.3f}.")
     for row in rows:
         chosen = [p for p in in_json(row, row["text_a"], row["text_b"])["pairs"] if p["chosen"]]
         named = ", ".join(f"{p['a']}–{p['b']} ({p['score']:.2f})" for p in chosen[:NAMED])
@@ -75,19 +80,23 @@ def _pairs(table: pa.Table) -> list[str]:
         f"different pairs, {apart:.3f}."
     ]
     counted: Counter[tuple[str, str]] = Counter()
-    for row in mine.to_pylist():
+    for row in mine.drop_columns(["vector_a", "vector_b"]).to_pylist():
         pairs = in_json(row, row["text_a"], row["text_b"])["pairs"]
         counted.update({(p["a"].lower(), p["b"].lower()) for p in pairs if p["chosen"]})
     often = ", ".join(f"{a}–{b} ({count:,})" for (a, b), count in counted.most_common(NAMED))
     return [*said, f"by {method} the words that carry most pairs are {often}."]
 
 
-def _same(table: pa.Table, one: bool) -> list[str]:
+def _same(table: pa.Table, one: bool, similarity: str) -> list[str]:
+    level = [method for method in table["method"].unique().to_pylist() if method in BY_GRADIENT]
+    if similarity == "dot" or not level:
+        return []
     same = int(np.count_nonzero(table["same"].to_numpy(zero_copy_only=False)) / len(table["method"].unique()))
     if not same:
         return []
     which = "the two texts are one" if one else f"the two texts of {same:,} pairs are one"
-    return [f"{which} to the tokenizer: nothing could make them more alike, so every word counts the same."]
+    said = "nothing could make them more alike, so every word counts the same by"
+    return [f"{which} to the tokenizer: {said} {', '.join(level)}."]
 
 
 def _completeness(table: pa.Table) -> list[str]:
@@ -110,10 +119,13 @@ def _randomised(tables: Mapping[str, pa.Table]) -> list[str]:
     for method in dict.fromkeys(r["method"] for r in rows):
         mine = {r["change"]: r for r in rows if r["method"] == method}
         drawn, harmless = mine[WHOLE], mine[HARMLESS]
+        if drawn["n"] == drawn["constant"]:
+            said.append(f"by {method} all words of a text have one saliency, so there is no order to compare.")
+            continue
         said.append(
             f"with all weights drawn anew, the saliencies by {method} correlate with the model's at "
-            f"{_with_interval(drawn, 'correlation')} over {drawn['n']:,} pairs; after a harmless change at "
-            f"{_with_interval(harmless, 'correlation')}."
+            f"{_with_interval(drawn, 'correlation')} over {drawn['n'] - drawn['constant']:,} pairs; "
+            f"after a harmless change at {_with_interval(harmless, 'correlation')}."
         )
     return said
 

@@ -109,12 +109,19 @@ class Similarity(Instrument):
             tables.append(_with_texts(table, corpus))
         whole = pa.concat_tables(tables)
         found = {"explanations": whole, **self._truth(subject, rows, baseline)}
-        return SimilarityReading.of(found, findings(found, subject.encoder, skipped, self._said(baseline)))
+        return SimilarityReading.of(
+            found, findings(found, subject.encoder, skipped, self._said(baseline), self.similarity)
+        )
+
+    @property
+    def _by_rarity(self) -> bool:
+        """Whether ``tfidf-w2v`` is at work; words are deleted by every method."""
+        return TFIDF in self.asked.methods or self.faithfulness
 
     def _baseline(self, corpora: Sequence[Corpus]) -> Baseline:
         from theodolite.similarity.explaining import Baseline
 
-        if TFIDF not in self.asked.methods:
+        if not self._by_rarity:
             return Baseline()
         texts = [text for c in corpora for text in (*c.texts(), *(c.texts_b() or []))]
         # Of one pair there is nothing to count: a word of both would only look common.
@@ -125,7 +132,7 @@ class Similarity(Instrument):
         return Baseline(idf, read_word_vectors(self.vectors, words | {word.lower() for word in words}))
 
     def _said(self, baseline: Baseline) -> list[str]:
-        if TFIDF not in self.asked.methods:
+        if not self._by_rarity:
             return []
         rarity = (
             f"counted in the {baseline.idf.texts:,} texts"
@@ -149,10 +156,9 @@ class Similarity(Instrument):
         place: str = getattr(self, f"{side}_file")
         if not place:
             return given or None
-        if place == STANDARD_INPUT:
-            return sys.stdin.read()
         try:
-            return Path(place).read_text(encoding="utf-8")
+            given_bytes = sys.stdin.buffer.read() if place == STANDARD_INPUT else Path(place).read_bytes()
+            return given_bytes.decode("utf-8")
         except OSError as fault:
             raise InputError(f"--{side}-file {place}: cannot be read ({fault.strerror})") from None
         except UnicodeDecodeError:

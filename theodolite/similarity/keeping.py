@@ -63,6 +63,9 @@ def explained(subject: Subject, corpus: Corpus, rows: Ints, asked: Asked, baseli
             at = table.schema.get_field_index("row")
             found.append(table.set_column(at, "row", pa.array(table["row"].to_numpy() + shard.start)))
             subject.progress.advance(shard.stop - shard.start)
+    hashes = [shard.hash for shard in corpus.shards(BLOCK)]
+    about = {"corpus": corpus.name, "corpus_hash": corpus.hash, "source": corpus.source}
+    subject.store.remember(recipe, **about, shard_hashes=hashes)
     return pa.concat_tables(found)
 
 
@@ -84,6 +87,8 @@ def _recipe(subject: Subject, asked: Asked, baseline: Baseline) -> Recipe:
         ("similarity", asked.similarity),
         ("base", asked.base),
         ("top_k", asked.top_k),
+        # Another number where the same options give other values.
+        ("form", 1),
     )
     if TFIDF in asked.methods:
         counted = sorted(baseline.idf.counts.items())

@@ -11,6 +11,7 @@ from theodolite.similarity.meanshift import clusters_of
 
 # Words compared at a time with all of the other text: 20,000 words on both sides then take 160 MB, not 3 GB.
 BLOCK = 1024
+ROUNDING = 1e-12
 
 
 def best_matches(words_a: NDArray[np.floating], words_b: NDArray[np.floating]) -> tuple[Ints, Ints, Doubles]:
@@ -23,15 +24,23 @@ def best_matches(words_a: NDArray[np.floating], words_b: NDArray[np.floating]) -
     of_b, best_of_b = np.zeros(len(b), np.int64), np.full(len(b), -np.inf)
     for begin in range(0, len(a), BLOCK):
         cosines = a[begin : begin + BLOCK] @ b.T
-        of_a[begin : begin + BLOCK] = cosines.argmax(axis=1)
+        of_a[begin : begin + BLOCK] = _first_highest(cosines)
         highest = cosines.max(axis=0)
-        better = highest > best_of_b
-        of_b[better] = begin + cosines[:, better].argmax(axis=0)
+        better = highest > best_of_b + ROUNDING
+        of_b[better] = begin + _first_highest(cosines[:, better].T)
         best_of_b = np.maximum(best_of_b, highest)
     there = np.arange(len(a)) * len(b) + of_a
     back = of_b * len(b) + np.arange(len(b))
     index_a, index_b = np.divmod(np.union1d(there, back), len(b))
     return index_a, index_b, np.einsum("pd,pd->p", a[index_a], b[index_b])
+
+
+def _first_highest(cosines: Doubles) -> Ints:
+    """(n,) of each row (n, m) the first of the highest: equal vectors come out of a product a rounding apart."""
+    if not len(cosines):
+        return np.empty(0, np.int64)
+    found: Ints = (cosines >= cosines.max(axis=1, keepdims=True) - ROUNDING).argmax(axis=1)
+    return found
 
 
 def scored(matched: tuple[Ints, Ints, Doubles], saliency_a: Doubles, saliency_b: Doubles, top_k: int) -> Matches:

@@ -68,3 +68,5 @@ BY_SIGNALS: dict[str, Callable[[Signals], Doubles]] = {
     "vanilla-gradients": vanilla_gradients,
 }
 METHODS = (*BY_SIGNALS, INTEGRATED, TFIDF)
+# Those that have nothing to say where the gradient at the text is zero.
+BY_GRADIENT = ("bti", "bti-last-layer", "bti-gradients", "vanilla-gradients")

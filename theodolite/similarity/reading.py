@@ -56,7 +56,7 @@ class SimilarityReading(Reading):
                 found.append(Overview(f"By {row['method']}", ["first text", "second text", "cosine", "score"], cells))
         else:
             columns = ["row", "method", "cosine", "cosine_own", "words"]
-            cells = [[r["row"], r["method"], r["cosine"], r["cosine_own"], _named(r)] for r in rows]
+            cells = [[r["row"] + 1, r["method"], r["cosine"], r["cosine_own"], _named(r)] for r in rows]
             found.append(Overview(f"The first {len(rows)} of {len(self.tables['explanations']):,}", columns, cells))
         for title, name, columns in (
             ("With weights drawn anew", "randomisation", ["method", "change", "layers", "correlation", "overlap", "n"]),

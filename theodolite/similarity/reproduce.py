@@ -13,6 +13,7 @@ from theodolite.accumulate import hash_of, nearest, unit_vectors
 from theodolite.claims import Claim, Reproduction
 from theodolite.corpus import Corpus
 from theodolite.corpus.items import read_items
+from theodolite.encoder.resolve import resolve
 from theodolite.errors import InputError
 from theodolite.instrument import Progress
 from theodolite.running import run
@@ -61,13 +62,15 @@ def reproduce(data: Path, models: list[str], *, limit: int | None, store: Store,
             if not path.exists():
                 raise InputError(f"--data: no catalogue/{file} in {data}")
             items = read_items(path, title=title, description=description, sample=size)
-            out = store.folder("models") / f"recobert-{name}-{Path(model).name}-{items.hash[:12]}"
+            known = f"{Path(model).name}-{resolve(model).hash[:8]}-{items.hash[:12]}"
+            out = store.folder("models") / f"recobert-{name}-{known}"
             scores = train_recobert(model, items, out, RecobertTraining(validation=0.1), progress=progress)
             claims.append(
                 Claim(model, f"{name}: RecoBERT ({len(items):,} items)", "trained, not scored", scores.sentence(), None)
             )
             for label, encoder in (("as it was", Encoder.load(model)), ("RecoBERT", Encoder.load(out))):
-                corpus = like_items(encoder, items, f"{name}, {label}", pairs)
+                of = f"{name}, {Path(model).name} {label}" if len(models) > 1 else f"{name}, {label}"
+                corpus = like_items(encoder, items, of, pairs)
                 asked = Similarity(sanity=True, faithfulness=True)
                 [found] = run([asked], encoder, [corpus], store=store, progress=progress)
                 assert isinstance(found, SimilarityReading)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -63,7 +64,7 @@ class WordVectors:
     dim: int
 
     def of(self, words: Sequence[str]) -> Floats:
-        """(w, d); a word that is not there, as written or in small letters, has the zero vector and matches nothing."""
+        """(w, d); a word that is not there, as written or in small letters, has the zero vector: its cosines are 0."""
         nothing = np.zeros(self.dim, np.float32)
         return np.stack([self.vectors.get(word, self.vectors.get(word.lower(), nothing)) for word in words])
 
@@ -76,8 +77,11 @@ def read_word_vectors(path: str | Path, wanted: set[str] | None = None) -> WordV
     with place.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     binary = place.name.removesuffix(".gz").endswith(".bin")
-    with gzip.open(place) if place.suffix == ".gz" else place.open("rb") as file:
-        found = _binary(file, wanted, place) if binary else _lines(file, wanted, place)
+    try:
+        with gzip.open(place) if place.suffix == ".gz" else place.open("rb") as file:
+            found = _binary(file, wanted, place) if binary else _lines(file, wanted, place)
+    except (OSError, EOFError, zlib.error) as fault:
+        raise InputError(f"--vectors {path}: cannot be read ({fault})") from None
     if not found:
         raise InputError(f"--vectors {path}: none of the texts' words is in it")
     return WordVectors(place.name, digest, found, len(next(iter(found.values()))))

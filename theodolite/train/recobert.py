@@ -180,6 +180,6 @@ def _chance(trainer: Objectives, counts: Ints) -> dict[str, float]:
     """What one who knows nothing but how often each piece (v,) occurs would score on the held-out items."""
     held = trainer.held(range(len(trainer.held.items)))["pairs"]
     guessed = held["targets"][held["chosen"]].cpu().numpy()
-    masked = float(np.log(counts.sum() / counts[guessed]).mean())
+    masked = float(np.log(counts.sum() / counts[guessed]).mean()) if len(guessed) else 0.0
     title = float(np.log(2))
     return {"loss": masked + title, "masked_loss": masked, "title_loss": title, **trainer.search.chance()}
