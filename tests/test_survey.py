@@ -83,7 +83,7 @@ def test_a_survey_is_a_folder_with_a_report(command, model, corpora, tmp_path) -
 
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["readings"] == [name for name in INSTRUMENTS if name not in manifest["left_out"]]
-    assert list(manifest["left_out"]) == ["salience"], "a plain encoder has no head"
+    assert list(manifest["left_out"]) == ["salience", "similarity"], "no head, and no pairs"
     assert [c["name"] for c in manifest["corpora"]] == ["questions", "fiction"]
     assert all(len(c["hash"]) == 64 and c["texts"] == 60 for c in manifest["corpora"])
     assert manifest["encoder"]["name"] == "xtremedistil-l6-h256"
@@ -364,4 +364,4 @@ def test_a_survey_takes_it_along(command, model, corpora, tmp_path) -> None:
     assert list(found["readings"]) == ["contextuality", "illusion", "isotropy", "plumb"]
     assert list(Survey.load(out).readings) == ["contextuality", "illusion", "isotropy", "plumb"]
     assert "How long are the vectors, really?" in (out / "report.html").read_text()
-    assert list(found["left_out"]) == ["salience"], "a plain encoder has no head"
+    assert list(found["left_out"]) == ["salience", "similarity"], "no head, and no pairs"

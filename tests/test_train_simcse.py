@@ -275,9 +275,9 @@ def test_an_end_interrupted_while_files_are_moved_is_made_again(tmp_path: Path, 
 
 
 def plan_key(small: str, training: SimcseTraining) -> str:
-    from theodolite.train.simcse import _key
+    from theodolite.train.folder import training_key
 
-    return _key(resolve(small), sentences(16), training, None)
+    return training_key("simcse", resolve(small), sentences(16), training, None)
 
 
 def test_cls_is_trained_and_declared(tmp_path: Path) -> None:
