@@ -51,9 +51,9 @@ def explained(subject: Subject, corpus: Corpus, rows: Ints, asked: Asked, baseli
     recipe = _recipe(subject, asked, baseline)
     chosen = np.zeros(len(corpus), bool)
     chosen[rows] = True
-    found = []
+    found, shards = [], corpus.shards(BLOCK)
     with subject.progress.step(f"explaining {corpus.name}", len(corpus)):
-        for shard in corpus.shards(BLOCK):
+        for shard in shards:
             table = subject.store.get(recipe, shard.hash)
             if table is None:
                 table = _block(
@@ -63,9 +63,8 @@ def explained(subject: Subject, corpus: Corpus, rows: Ints, asked: Asked, baseli
             at = table.schema.get_field_index("row")
             found.append(table.set_column(at, "row", pa.array(table["row"].to_numpy() + shard.start)))
             subject.progress.advance(shard.stop - shard.start)
-    hashes = [shard.hash for shard in corpus.shards(BLOCK)]
     about = {"corpus": corpus.name, "corpus_hash": corpus.hash, "source": corpus.source}
-    subject.store.remember(recipe, **about, shard_hashes=hashes)
+    subject.store.remember(recipe, **about, shard_hashes=[shard.hash for shard in shards])
     return pa.concat_tables(found)
 
 
