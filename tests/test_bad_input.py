@@ -367,7 +367,8 @@ for arguments in json.loads(sys.argv[1]):
             main(arguments)
         except SystemExit as left:
             code = left.code
-    heavy = [m for m in ("torch", "transformers", "matplotlib.pyplot", "scipy.stats") if m in sys.modules]
+    slow = "torch transformers matplotlib.pyplot scipy.stats scipy.sparse scipy.special fastapi sqlalchemy".split()
+    heavy = [m for m in slow if m in sys.modules]
     found.append([arguments, code, heavy, out.getvalue()])
 print(json.dumps(found))
 """

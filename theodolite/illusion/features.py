@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 import regex
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from theodolite.words import has_letter_or_number, units
 
@@ -197,7 +197,9 @@ class Columns:
     def matrix(self) -> Any:
         """(n, f) sparse, 1 where a text shows a feature."""
         rows, columns = (np.concatenate(parts) for parts in zip(*self._kept, strict=True))
-        return csr_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(self._n, len(self.names)))
+        return scipy.sparse.csr_array(
+            (np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(self._n, len(self.names))
+        )
 
 
 def _read(texts: Iterable[str]) -> tuple[list[str], Ints, Ints, dict[str, Ints]]:

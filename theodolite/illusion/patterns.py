@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from theodolite.accumulate import wilson
 from theodolite.illusion.features import IMPLIED, Feature, Features
@@ -148,7 +148,7 @@ def upper_tail(hits: Ints, texts: int, showing: Ints, draws: int) -> Floats:
         return np.concatenate([np.zeros((len(logs), 1)), np.cumsum(logs, axis=1)], axis=1)
 
     j = np.arange(draws + 1)
-    ways = gammaln(draws + 1) - gammaln(j + 1) - gammaln(draws - j + 1)
+    ways = scipy.special.gammaln(draws + 1) - scipy.special.gammaln(j + 1) - scipy.special.gammaln(draws - j + 1)
     whole = falling(np.array([texts]))[:, -1:]
     chances = np.exp(ways + falling(showing) + falling(texts - showing)[:, ::-1] - whole)
     summed = np.where(j >= hits[:, None], chances, 0).sum(axis=1)

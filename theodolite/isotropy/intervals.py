@@ -7,9 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import logsumexp
-from scipy.stats import t
 
 from theodolite.accumulate import hash_of
 from theodolite.isotropy.measures import Measures, Space, SpaceSums, measures
@@ -82,7 +81,7 @@ def _together(groups: list[SpaceSums], dim: int) -> Space:
 
 
 def _log_sums(sums: list[PartitionSums]) -> NDArray[np.float64]:
-    return np.asarray(logsumexp(np.stack([one.result() for one in sums]), axis=0))
+    return np.asarray(scipy.special.logsumexp(np.stack([one.result() for one in sums]), axis=0))
 
 
 def _interval(found: Measures, without: list[Measures], name: str) -> tuple[float | None, float | None]:
@@ -90,5 +89,5 @@ def _interval(found: Measures, without: list[Measures], name: str) -> tuple[floa
     if value is None or not others or None in others:
         return None, None
     spread = np.sqrt((GROUPS - 1) / GROUPS * np.sum((np.array(others) - np.mean(others)) ** 2))
-    half = float(t.ppf(0.975, GROUPS - 1) * spread)
+    half = float(scipy.stats.t.ppf(0.975, GROUPS - 1) * spread)
     return value - half, value + half

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 
 from theodolite.accumulate import unit_vectors
 from theodolite.accumulate.moments import Z_95
@@ -88,7 +88,9 @@ def text_vectors(token_vectors: NDArray[Any], lengths: ArrayLike) -> Floats:
         ends = bounds[start : start + _BLOCK + 1]
         block = np.asarray(token_vectors[ends[0] : ends[-1]], np.float64)
         # A sparse product is twice as fast as add.reduceat, which moreover takes an empty text for one token.
-        which = csr_array((np.ones(len(block)), np.arange(len(block)), ends - ends[0]), (len(ends) - 1, len(block)))
+        which = scipy.sparse.csr_array(
+            (np.ones(len(block)), np.arange(len(block)), ends - ends[0]), (len(ends) - 1, len(block))
+        )
         means[start : start + _BLOCK] = (which @ block) / np.maximum(np.diff(ends), 1)[:, None]
     return means
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
 
 from theodolite.errors import InputError
 from theodolite.salience.maps import UNLABELLED, Ints
 
-# A csr_array or a dense array, a row a text.
+# A scipy.sparse.csr_array or a dense array, a row a text.
 Matrix: TypeAlias = Any
 Mask = NDArray[np.bool_]
 
@@ -68,7 +68,14 @@ def by_size(labels: NDArray[Any]) -> Ints:
 
 
 def describe(
-    matrix: Matrix, labels: Ints, vocab: csr_array, keep: Mask, predicted: Ints, true: Ints, *, examples: int = 5
+    matrix: Matrix,
+    labels: Ints,
+    vocab: scipy.sparse.csr_array,
+    keep: Mask,
+    predicted: Ints,
+    true: Ints,
+    *,
+    examples: int = 5,
 ) -> list[Cluster]:
     """Every cluster of the rows of a representation, by number.
 
@@ -95,7 +102,7 @@ def describe(
     return found
 
 
-def top_terms(vocab: csr_array, members: Ints, keep: Mask, count: int = 10) -> list[tuple[int, float]]:
+def top_terms(vocab: scipy.sparse.csr_array, members: Ints, keep: Mask, count: int = 10) -> list[tuple[int, float]]:
     """The items with the highest mean value over some rows, and that value; of equal ones the lower item first.
 
     Values of 0 and below are no terms.
@@ -109,7 +116,7 @@ def nearest_to_centre(matrix: Matrix, members: Ints, count: int) -> list[int]:
     """The members nearest to their mean, nearest first; of equally near ones the lower row."""
     rows = matrix[members]
     centre = column_means(rows)
-    lengths = (rows.multiply(rows) if issparse(rows) else rows * rows).sum(axis=1)
+    lengths = (rows.multiply(rows) if scipy.sparse.issparse(rows) else rows * rows).sum(axis=1)
     distances = lengths - 2 * (rows @ centre)
     # Equal rows have equal distances but for the last digits, which depend on where in the matrix they are.
     order = np.argsort(np.round(distances, 6), kind="stable")
@@ -118,7 +125,7 @@ def nearest_to_centre(matrix: Matrix, members: Ints, count: int) -> list[int]:
 
 def column_means(rows: Matrix) -> NDArray[np.float64]:
     """(columns,) means of a sparse or dense matrix, in float64."""
-    if not issparse(rows):
+    if not scipy.sparse.issparse(rows):
         return np.asarray(rows.mean(axis=0, dtype=np.float64))
     sums = np.bincount(rows.indices, rows.data.astype(np.float64), minlength=rows.shape[1])
     return np.asarray(sums / max(rows.shape[0], 1))
@@ -127,7 +134,7 @@ def column_means(rows: Matrix) -> NDArray[np.float64]:
 def _different_rows(matrix: Matrix, enough: int) -> int:
     """How many rows are different from one another, counted up to ``enough``."""
     seen: set[bytes] = set()
-    sparse = issparse(matrix)
+    sparse = scipy.sparse.issparse(matrix)
     if sparse:
         matrix.sum_duplicates()
     for row in range(matrix.shape[0]):

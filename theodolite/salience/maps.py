@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.special
+import scipy
 from numpy.typing import NDArray
 
 from theodolite.encoder.maps import FIRST, SECOND, SPECIAL

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
 
 from theodolite.salience.maps import Ints
 
@@ -19,8 +19,8 @@ _BLOCK = 2**14
 
 
 def nearest(
-    matrix: csr_array | NDArray[Any],
-    queries: csr_array | NDArray[Any],
+    matrix: scipy.sparse.csr_array | NDArray[Any],
+    queries: scipy.sparse.csr_array | NDArray[Any],
     k: int,
     *,
     among: Mask | None = None,
@@ -33,7 +33,7 @@ def nearest(
     """
     k = min(k, matrix.shape[0] if among is None else int(among.sum()))
     rows, cosines = np.empty((queries.shape[0], k), np.int64), np.empty((queries.shape[0], k))
-    find = _sparse_nearest if issparse(matrix) else _dense_nearest
+    find = _sparse_nearest if scipy.sparse.issparse(matrix) else _dense_nearest
     at_once = max(1, _HELD // max(matrix.shape))
     for start in range(0, queries.shape[0] if k else 0, at_once):
         at = slice(start, start + at_once)
@@ -41,19 +41,21 @@ def nearest(
     return rows, cosines
 
 
-def shared_terms(a: csr_array, b: csr_array, count: int) -> list[tuple[int, float]]:
+def shared_terms(a: scipy.sparse.csr_array, b: scipy.sparse.csr_array, count: int) -> list[tuple[int, float]]:
     """The columns in which two rows (1, d) both have a value, and the product of the values, largest first.
 
     Of equal products the lower column comes first. The products of all columns sum to the rows' cosine; those of 0 and
     below make no likeness and are left out.
     """
-    both = csr_array(a.multiply(b))
+    both = scipy.sparse.csr_array(a.multiply(b))
     both.sum_duplicates()
     order = np.argsort(-both.data, kind="stable")[:count]
     return [(int(both.indices[i]), float(both.data[i])) for i in order if both.data[i] > 0]
 
 
-def _sparse_nearest(matrix: csr_array, queries: csr_array, k: int, among: Mask | None) -> tuple[Ints, Floats]:
+def _sparse_nearest(
+    matrix: scipy.sparse.csr_array, queries: scipy.sparse.csr_array, k: int, among: Mask | None
+) -> tuple[Ints, Floats]:
     """Each product is summed in the order of the row's own columns: equal rows have equal cosines."""
     scores = np.ascontiguousarray((matrix @ queries.astype(np.float64).toarray().T).T)
     if among is not None:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import issparse, vstack
 
 from theodolite.instrument import Progress, Stages
 from theodolite.projection import fit_map
@@ -42,9 +42,9 @@ def _reduced(matrices: Mapping[str, Any], seed: int) -> dict[str, Any]:
     from sklearn.decomposition import TruncatedSVD
 
     whole = list(matrices.values())
-    if not issparse(whole[0]):
+    if not scipy.sparse.issparse(whole[0]):
         return dict(matrices)
-    together = vstack(whole)
+    together = scipy.sparse.vstack(whole)
     width = min(DIMENSIONS, min(together.shape) - 1)
     if width < 1:
         return {name: m.toarray() for name, m in matrices.items()}

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from theodolite.salience.maps import SPECIAL, Ints, TextMaps
 
 
-def bag_of_words(maps: TextMaps, vocabulary: int) -> csr_array:
+def bag_of_words(maps: TextMaps, vocabulary: int) -> scipy.sparse.csr_array:
     """(n, vocabulary) 1 where the item is in the text, special tokens out."""
     own = maps.side != SPECIAL
     keys = np.sort(maps.text_of[own] * vocabulary + maps.ids[own])
     keys = keys[np.diff(keys, prepend=-1) > 0]
     bounds = np.searchsorted(keys, np.arange(len(maps) + 1) * vocabulary).astype(np.int32)
     items = (keys % vocabulary).astype(np.int32)
-    return csr_array((np.ones(len(keys), np.float32), items, bounds), shape=(len(maps), vocabulary))
+    return scipy.sparse.csr_array((np.ones(len(keys), np.float32), items, bounds), shape=(len(maps), vocabulary))
 
 
 def text_counts(maps: TextMaps, vocabulary: int) -> Ints:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from theodolite.accumulate import unit_vectors
 from theodolite.errors import InputError
@@ -26,12 +26,12 @@ class Represented:
     one, whose terms come from ``salience_vocab``; table: the PMI values that weighted it (`pmi` alone).
     """
 
-    matrix: csr_array | Floats
+    matrix: scipy.sparse.csr_array | Floats
     items: Ints | None = None
     table: NDArray[np.float64] | None = None
 
 
-def salience_vocab(maps: TextMaps, vocabulary: int, top_k: int | None = TOP_K) -> csr_array:
+def salience_vocab(maps: TextMaps, vocabulary: int, top_k: int | None = TOP_K) -> scipy.sparse.csr_array:
     """(n, vocabulary): the largest |salience| over each item's positions, special tokens included.
 
     All but the ``top_k`` largest of a row are set to 0 (of equal ones the lower items stay); None keeps all.
@@ -58,7 +58,7 @@ def average_embedding(maps: TextMaps, embedding: NDArray[Any]) -> Floats:
     return unit_rows(counts @ np.asarray(embedding, np.float32))
 
 
-def pmi_vectors(maps: TextMaps, vocabulary: int, table: NDArray[np.float64] | None = None) -> csr_array:
+def pmi_vectors(maps: TextMaps, vocabulary: int, table: NDArray[np.float64] | None = None) -> scipy.sparse.csr_array:
     """(n, vocabulary): each item of the text (special tokens out), weighted by its PMI with the predicted class.
 
     table: (vocabulary, classes) of another corpus, so that texts can be compared with that one's; else their own.
@@ -70,7 +70,9 @@ def pmi_vectors(maps: TextMaps, vocabulary: int, table: NDArray[np.float64] | No
     return _unit_rows(bag)
 
 
-def salience_bigrams(maps: TextMaps, top_k: int | None = TOP_K, pairs: Ints | None = None) -> tuple[csr_array, Ints]:
+def salience_bigrams(
+    maps: TextMaps, top_k: int | None = TOP_K, pairs: Ints | None = None
+) -> tuple[scipy.sparse.csr_array, Ints]:
     """(n, p) and its pairs (p, 2): who stands before whom among the ``top_k`` most salient positions of a text.
 
     The value of a pair is the smaller of its two |saliences|, the largest where it occurs twice in a text. Special
@@ -211,15 +213,15 @@ def _ordered_pairs(maps: TextMaps, top_k: int) -> tuple[Ints, Ints, Ints, NDArra
     return texts, first, second, smaller
 
 
-def _sparse(texts: Ints, items: NDArray[Any], values: NDArray[Any], shape: tuple[int, int]) -> csr_array:
+def _sparse(texts: Ints, items: NDArray[Any], values: NDArray[Any], shape: tuple[int, int]) -> scipy.sparse.csr_array:
     """Entries by ascending text as a matrix; of one place they add up. 32-bit indices, as k-means wants them."""
     bounds = np.searchsorted(texts, np.arange(shape[0] + 1)).astype(np.int32)
-    matrix = csr_array((values.astype(np.float32), items.astype(np.int32), bounds), shape=shape)
+    matrix = scipy.sparse.csr_array((values.astype(np.float32), items.astype(np.int32), bounds), shape=shape)
     matrix.sum_duplicates()
     return matrix
 
 
-def _unit_rows(matrix: csr_array) -> csr_array:
+def _unit_rows(matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
     matrix.eliminate_zeros()
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     exact = matrix.data.astype(np.float64)

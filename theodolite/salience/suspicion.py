@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from theodolite.salience.clusters import Mask, column_means
 from theodolite.salience.maps import Ints
@@ -46,7 +46,7 @@ class Suspicion:
     terms: tuple[int, ...]
 
 
-def suspicion(vocab: csr_array, labels: Ints, predicted: Ints, keep: Mask) -> list[Suspicion]:
+def suspicion(vocab: scipy.sparse.csr_array, labels: Ints, predicted: Ints, keep: Mask) -> list[Suspicion]:
     """Every cluster, the most suspicious first; of equal ones the lower number.
 
     vocab: (n, columns) with terms as columns; labels, predicted: (n,) cluster and predicted class of each text; keep:
@@ -82,7 +82,7 @@ def _purity(labels: Ints, predicted: Ints) -> tuple[Floats, Ints]:
     return np.maximum(beyond.max(axis=1), 0), beyond.argmax(axis=1)
 
 
-def _sums(vocab: csr_array, members: Ints, keep: Mask) -> Floats:
+def _sums(vocab: scipy.sparse.csr_array, members: Ints, keep: Mask) -> Floats:
     """(columns,) what the kept columns have in some rows, values below 0 as 0."""
     rows: Any = vocab[members]
     rows.data = np.maximum(rows.data, 0)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
+import scipy
 
 from theodolite.accumulate import mean_interval
 from theodolite.encoder.encoder import DEFAULT_BUDGET, Encoder
@@ -112,7 +112,7 @@ def rank_correlation(x: Doubles, y: Doubles) -> float:
     >>> rank_correlation(np.array([1.0, 2, 3]), np.array([0.1, 0.2, 9]))
     1.0
     """
-    ranks = [rankdata(values) - (len(values) + 1) / 2 for values in (x, y)]
+    ranks = [scipy.stats.rankdata(values) - (len(values) + 1) / 2 for values in (x, y)]
     squares = float(ranks[0] @ ranks[0]) * float(ranks[1] @ ranks[1])
     return float(ranks[0] @ ranks[1]) / float(np.sqrt(squares)) if squares else float("nan")
 
