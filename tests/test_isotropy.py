@@ -220,6 +220,11 @@ def test_a_transform_of_texts_acts_on_pooled_vectors(shared, xtremedistil, wiki,
     expected = found.transformer.transform(xtremedistil.embed(texts))
     np.testing.assert_allclose(rounded.embed(texts), expected, atol=1e-4)
     np.testing.assert_array_equal(rounded.hidden_states(texts)[0], xtremedistil.hidden_states(texts)[0])
+    with pytest.raises(InputError, match=r"--transform round: fitted .* pooling 'own', and those by 'mean' are asked"):
+        rounded.embed(texts, pooling="mean")
+    np.testing.assert_array_equal(
+        rounded.embed(texts, pooling="mean", layer=1), xtremedistil.embed(texts, pooling="mean", layer=1)
+    )
 
 
 def test_a_transform_of_another_model_is_refused(fitted):

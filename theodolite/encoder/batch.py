@@ -44,13 +44,31 @@ class States:
 
 
 @dataclass(frozen=True)
+class Rounding:
+    """A transform of one layer's pooled vectors: its name, and the pooling it was fitted on, where that is known."""
+
+    name: str
+    layer: int
+    pooling: str | None
+    module: Callable[[torch.Tensor], torch.Tensor]
+
+    def check(self, pooling: str) -> None:
+        """Refuse vectors that were pooled in another way: their space is another one."""
+        if self.pooling not in (None, pooling):
+            raise InputError(
+                f"--transform {self.name}: fitted on texts' vectors by pooling '{self.pooling}', and those by "
+                f"'{pooling}' are asked for; fit one with --space token, or ask for --pooling {self.pooling}"
+            )
+
+
+@dataclass(frozen=True)
 class Batch:
     """n texts of one corpus with what the pass asked for.
 
     rows: (n,) their rows in the corpus; tokens: their pieces; states: absent in a pass without a model;
     maps: their salience maps, in a pass that asks for them;
     depth: the model's last layer, from which negative layers count;
-    rounding: the layer whose pooled vectors are transformed, and what transforms them.
+    rounding: what transforms the pooled vectors of a layer.
     """
 
     corpus: str
@@ -63,7 +81,7 @@ class Batch:
     columns: Mapping[str, NDArray[Any]] | None = None
     maps: Maps | None = None
     depth: int = 0
-    rounding: tuple[int, Callable[[torch.Tensor], torch.Tensor]] | None = None
+    rounding: Rounding | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -107,7 +125,10 @@ class Batch:
         """As ``pooled``, a torch tensor through which gradients flow."""
         vectors = self._pooled(layer, pooling)
         at = layer if layer >= 0 else self.depth + 1 + layer
-        return vectors if self.rounding is None or self.rounding[0] != at else self.rounding[1](vectors)
+        if self.rounding is None or self.rounding.layer != at:
+            return vectors
+        self.rounding.check(pooling)
+        return self.rounding.module(vectors)
 
     def _pooled(self, layer: int, pooling: str) -> torch.Tensor:
         if pooling == "own":

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from theodolite.encoder.batch import Batch, States
+from theodolite.encoder.batch import Batch, Rounding, States
 from theodolite.errors import InputError
 from theodolite.rounding.saving import load, manifest_of
 
@@ -18,12 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Transform:
-    """A fitted transform, the layer it belongs to, and whether it acts on tokens' vectors or on texts'."""
+    """A fitted transform, the layer it belongs to, and whether it acts on tokens' vectors or on texts'.
+
+    pooling: how the texts' vectors that it was fitted on were made, where that is known.
+    """
 
     name: str
     hash: str
     layer: int
     on: str
+    pooling: str | None
     module: torch.nn.Module
 
     def states(self, states: States) -> States:
@@ -34,7 +38,9 @@ class Transform:
 
     def batch(self, batch: Batch) -> Batch:
         """The batch whose pooled vectors will be made rounder, where texts are what it was fitted on."""
-        return replace(batch, rounding=(self.layer, self.module)) if self.on == "sentence" else batch
+        if self.on != "sentence":
+            return batch
+        return replace(batch, rounding=Rounding(self.name, self.layer, self.pooling, self.module))
 
 
 def load_transform(folder: str | os.PathLike[str], encoder: Any) -> Transform:
@@ -58,4 +64,5 @@ def load_transform(folder: str | os.PathLike[str], encoder: Any) -> Transform:
     layer = int(about.get("layer", encoder.layers))
     on = "token" if about.get("space") in ("token", "word") else "sentence"
     said = f"{manifest['sha256']} {layer} {on}"
-    return Transform(Path(folder).name, hashlib.sha256(said.encode()).hexdigest(), layer, on, module)
+    pooling = about.get("pooling")
+    return Transform(Path(folder).name, hashlib.sha256(said.encode()).hexdigest(), layer, on, pooling, module)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from theodolite.errors import InputError
 from theodolite.instrument import Instrument, Passes, Subject
-from theodolite.isotropy.spaces import SPACES, KeepSpace, KeptSpace, Sample, Sampled, layers_of
+from theodolite.isotropy.spaces import POOLINGS, SPACES, KeepSpace, KeptSpace, Sample, Sampled, layers_of
 from theodolite.options import option
 from theodolite.reading import Reading
 from theodolite.rounding.names import NAMES
@@ -76,6 +76,7 @@ class Fitting(Instrument):
             "encoder_hash": subject.model.hash,
             "layer": layer,
             "space": self.space,
+            "pooling": POOLINGS.get(self.space),
             "seed": self.seed,
             "fitted_on": [{**row, "hash": subject.corpus(row["corpus"]).hash} for row in rows],
         }

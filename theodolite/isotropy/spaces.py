@@ -30,7 +30,7 @@ Ints = NDArray[np.int64]
 
 SPACES = ("token", "word", "sentence", "cls")
 # A text's own vector is at no position of it.
-_POOLINGS = {"sentence": "own", "cls": "cls"}
+POOLINGS = {"sentence": "own", "cls": "cls"}
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class KeepSpace(KeepTables):
     def __init__(
         self, subject: Subject, sampled: Mapping[str, Sampled], *, space: str, layers: tuple[int, ...], seed: int
     ) -> None:
-        pooling = _POOLINGS.get(space)
+        pooling = POOLINGS.get(space)
         self.needs = Needs(pooled=tuple((at, pooling) for at in layers)) if pooling else Needs(states=layers)
         parts = (*subject.identity, ("space", space), ("layers", ",".join(map(str, layers))), ("seed", seed))
         self.recipe, self.store = Recipe("space", subject.encoder, parts), subject.store
@@ -168,4 +168,4 @@ def _occurrences(batch: Batch, space: str) -> tuple[Ints, Ints]:
 def _vectors(batch: Batch, space: str, layer: int) -> NDArray[Any]:
     if space == "word":
         return batch.unit_vectors(layer, batch.words)
-    return batch.token_vectors(layer) if space == "token" else batch.pooled(layer, _POOLINGS[space])
+    return batch.token_vectors(layer) if space == "token" else batch.pooled(layer, POOLINGS[space])
