@@ -582,6 +582,30 @@ def test_sanity_and_faithfulness_in_the_reading(xtremedistil, pairs, tmp_path) -
     assert (tmp_path / "out" / "figures" / "deletion.svg").stat().st_size > 1000
 
 
+def test_a_test_of_truth_that_was_finished_is_not_done_again(xtremedistil, pairs, tmp_path, monkeypatch) -> None:
+    from theodolite.similarity import truth
+
+    corpus = Corpus.of([a for a, _ in pairs[:3]], "fashion", texts_b=[b for _, b in pairs[:3]])
+    asked, store = Similarity(sanity=True, faithfulness=True), Store(tmp_path / "store")
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(truth, "deletion", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            run([asked], xtremedistil, [corpus], store=store)
+    with monkeypatch.context() as patched:
+        patched.setattr(truth, "randomisation", interrupted)
+        [resumed] = run([asked], xtremedistil, [corpus], store=store)
+    [whole] = run([asked], xtremedistil, [corpus], store=Store(tmp_path / "another"))
+    for name in ("randomisation", "deletion", "deletion_curves"):
+        assert resumed.tables[name].equals(whole.tables[name])
+    monkeypatch.setattr(truth, "randomisation", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run([Similarity(sanity=True, faithfulness=True, seed=1)], xtremedistil, [corpus], store=store)
+
+
 def test_reproduction_small(shared, tmp_path) -> None:
     from theodolite.similarity.reproduce import OPINIONS, reproduce
 

@@ -48,7 +48,7 @@ class WithWords(Observation):
 
 def explained(subject: Subject, corpus: Corpus, rows: Ints, asked: Asked, baseline: Baseline) -> pa.Table:
     """The explanations of some rows of a corpus, as ``kept`` has them; those of finished blocks are in the store."""
-    recipe = _recipe(subject, asked, baseline)
+    recipe = recipe_of(subject, asked, baseline)
     chosen = np.zeros(len(corpus), bool)
     chosen[rows] = True
     found, shards = [], corpus.shards(BLOCK)
@@ -78,7 +78,10 @@ def _block(subject: Subject, corpus: Corpus, shard: Shard, offsets: Ints, asked:
     return kept(zip(offsets.tolist(), found, strict=True))
 
 
-def _recipe(subject: Subject, asked: Asked, baseline: Baseline) -> Recipe:
+def recipe_of(
+    subject: Subject, asked: Asked, baseline: Baseline, kind: str = "similarity", **more: str | int
+) -> Recipe:
+    """What explanations, or something made of them, depend on besides the texts."""
     parts: tuple[tuple[str, str | int], ...] = (
         *subject.identity,
         ("methods", ",".join(asked.methods)),
@@ -94,4 +97,4 @@ def _recipe(subject: Subject, asked: Asked, baseline: Baseline) -> Recipe:
         rarity = sha256(repr((baseline.idf.texts, counted)).encode()).hexdigest()
         vectors = "" if baseline.vectors is None else baseline.vectors.hash
         parts += (("rarity", rarity), ("word_vectors", vectors))
-    return Recipe("similarity", subject.encoder, parts)
+    return Recipe(kind, subject.encoder, (*parts, *more.items()))
