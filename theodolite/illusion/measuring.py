@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from theodolite.illusion import monotonic
 from theodolite.illusion.directions import Directions
-from theodolite.illusion.features import Features
+from theodolite.illusion.features import Feature, Features
 from theodolite.illusion.locality import Locality, Neighbourhoods, localities
 from theodolite.illusion.patterns import Pattern, accepted, calibrated, find, patterns_of, random_sets, same
 from theodolite.illusion.pieces import Pieces
@@ -181,7 +181,7 @@ def _verdicts(
     near: Mapping[str, Sequence[Locality]],
     progress: Progress,
 ) -> Iterator[Verdict[Pattern]]:
-    columns = {name: _Showing(m.features) for name, m in materials.items()}
+    columns = {name: Showing(m.features) for name, m in materials.items()}
     with progress.step("verdicts", len(matrix)):
         for begin in range(0, len(matrix), AT_ONCE):
             which = range(begin, min(begin + AT_ONCE, len(matrix)))
@@ -196,11 +196,11 @@ def _verdicts(
             progress.advance(len(which))
 
 
-def _change(showing: Mapping[str, _Showing], along: Mapping[str, NDArray[np.uint8]]) -> Callable[[Pattern, str], int]:
+def _change(showing: Mapping[str, Showing], along: Mapping[str, NDArray[np.uint8]]) -> Callable[[Pattern, str], int]:
     return lambda pattern, corpus: showing[corpus].change(pattern, along[corpus])
 
 
-class _Showing:
+class Showing:
     """Which texts of a corpus show a feature."""
 
     def __init__(self, features: Features) -> None:
@@ -211,15 +211,16 @@ class _Showing:
         """1 where every word of a pattern is in more texts from each fifth to the next, −1 fewer; 0 else."""
         if pattern.kind == "form":
             return 0
-        found = {self._one(self._column.get(feature), groups) for feature in pattern.features}
+        found = {int(monotonic.directions_of_change(self.counts(feature, groups))) for feature in pattern.features}
         return found.pop() if len(found) == 1 else 0
 
-    def _one(self, column: int | None, groups: NDArray[np.uint8]) -> int:
+    def counts(self, feature: Feature, groups: NDArray[np.uint8]) -> Ints:
+        """(5,) how many texts of each group show a feature."""
+        column = self._column.get(feature)
         if column is None:
-            return 0
+            return np.zeros(monotonic.GROUPS, np.int64)
         texts = self._texts.indices[self._texts.indptr[column] : self._texts.indptr[column + 1]]
-        steps = np.diff(np.bincount(groups[texts], minlength=5))
-        return int((steps > 0).all()) - int((steps < 0).all())
+        return np.bincount(groups[texts], minlength=monotonic.GROUPS)
 
 
 def _scores(points: Points, matrix: NDArray[Any]) -> NDArray[Any]:

@@ -1,0 +1,1 @@
+"""Blind studies: people judging patterns and explanations."""
