@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from theodolite.salience import Salience, SalienceReading
     from theodolite.similarity import Similarity, SimilarityReading
     from theodolite.store import Store
+    from theodolite.studio.app import make_studio
     from theodolite.survey import Survey
 
 # Names are imported when first used, so that the command line answers before torch is loaded.
@@ -45,6 +46,7 @@ _HOMES = {
     "Survey": "theodolite.survey",
     "explain": "theodolite.explaining",
     "load": "theodolite.registry",
+    "make_studio": "theodolite.studio.app",
     "run": "theodolite.running",
 }
 
@@ -69,6 +71,7 @@ __all__ = [
     "Survey",
     "explain",
     "load",
+    "make_studio",
     "run",
 ]
 

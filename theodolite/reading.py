@@ -104,7 +104,7 @@ class Reading:
         (out / "tables").mkdir(parents=True, exist_ok=True)
         for name, table in self.tables.items():
             pq.write_table(table, out / "tables" / f"{name}.parquet")
-            (out / "tables" / f"{name}.csv").write_text(_csv(table), encoding="utf-8")
+            (out / "tables" / f"{name}.csv").write_text(csv_text(table), encoding="utf-8")
         if figures:
             self.save_figures(out / "figures")
         about = {
@@ -204,7 +204,8 @@ def write_json(path: Path, value: Any) -> None:
     temporary.replace(path)
 
 
-def _csv(table: pa.Table) -> str:
+def csv_text(table: pa.Table) -> str:
+    """A table as CSV; lists in it as JSON."""
     import csv
     import io
 

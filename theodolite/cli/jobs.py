@@ -12,6 +12,7 @@ import typer
 
 from theodolite.cli import build, show
 from theodolite.cli.progress import TerminalProgress
+from theodolite.cli.studio import NO_BROWSER, PORT, open_studio
 from theodolite.corpus import Corpus
 from theodolite.encoder.resolve import DEFAULT_MODEL
 from theodolite.errors import InputError
@@ -112,12 +113,37 @@ def demo(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the survey goes.")] = Path("theodolite-demo"),
     json: build.JSON = False,
     store: build.STORE = None,
+    studio: Annotated[
+        bool, typer.Option("--studio", help="Then open it in the studio, with a classifier and a catalogue beside it.")
+    ] = False,
+    port: PORT = None,
+    no_browser: NO_BROWSER = False,
 ) -> None:
     """The bundled model over the demo corpora."""
     from theodolite.demo import demo_corpora
 
+    if studio:
+        if json:
+            raise InputError("demo: --json prints the survey and --studio opens it; give one of them")
+        _demo_studio(out, store, port, browser=not no_browser)
+        return
     common = {"seed": 0, "store": store, "device": None, "max_length": None, "token_budget": None, "transform": None}
     _survey(DEFAULT_MODEL, demo_corpora(texts_folder(store)), common, out, json, ["demo"])
+
+
+def _demo_studio(out: Path, store: str | None, port: int | None, *, browser: bool) -> None:
+    from theodolite.demo.studio import prepare
+
+    check_out(out)
+    sights = prepare(out, Store(store), TerminalProgress(), texts_folder(store))
+    open_studio(
+        sights.surveys,
+        models=sights.models,
+        catalogues=sights.catalogues,
+        port=port,
+        browser=browser,
+        store=store,
+    )
 
 
 def reproduce(

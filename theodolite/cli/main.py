@@ -9,7 +9,7 @@ from typing import Any
 import typer
 import typer.core
 
-from theodolite.cli import catalogue, jobs, plant, store, train
+from theodolite.cli import catalogue, jobs, plant, store, studio, study, train
 from theodolite.cli.build import add_verb
 from theodolite.embed import Embed
 from theodolite.errors import InputError
@@ -62,10 +62,12 @@ add_verb(app, Fitting, jobs.fit, models=False)
 add_verb(app, Embed, jobs.embed, models=False)
 app.command("survey", help="Run every instrument that fits the corpora: readings, figures, one report.")(jobs.survey)
 app.command("demo", help="A survey of the bundled model over the demo corpora.")(jobs.demo)
+app.command("studio", help="Look at surveys and ask the encoder in the browser.")(studio.studio)
 app.command("reproduce", help="Repeat a source's experiment: published beside measured.")(jobs.reproduce)
 app.command("plant", help="Plant a shortcut in a labelled corpus, with the truth in a column.")(plant.plant)
 app.add_typer(train.app, name="train", help="Fine-tune an encoder.")
 app.add_typer(catalogue.app, name="catalogue", help="Items like one another, and why.")
+app.add_typer(study.app, name="study", help="People judging patterns and explanations, blind.")
 app.add_typer(store.app, name="store", help="What is stored: list, remove, export.")
 
 

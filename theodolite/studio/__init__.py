@@ -1,0 +1,1 @@
+"""The web application over surveys and a live encoder."""
