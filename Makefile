@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp-installed
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench studio browser clean
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed") if sys.version_info < (3, 11) else None'
@@ -12,10 +12,18 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $(STAMP)
 
-demo: $(STAMP)  ## a survey of the bundled model over the demo corpora
+studio:  ## the studio's pages, where their sources changed; without Node it says so, and all but the pages works
+	$(PYTHON) tools/pages.py
+
+browser:  ## Chromium for the tests of the pages, where it is missing and may be installed
+	@test -x /usr/bin/chromium || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+		&& apt-get update --quiet && apt-get install --yes --quiet --no-install-recommends chromium; } \
+		|| echo "The tests of the pages need /usr/bin/chromium (Debian: apt-get install chromium)." >&2
+
+demo: $(STAMP) studio  ## a survey of the bundled model over the demo corpora
 	$(BIN)/theodolite demo
 
-test: $(STAMP)  ## every test, two files at a time
+test: $(STAMP) studio browser  ## every test, two files at a time
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(STAMP)  ## ruff, mypy, the import contracts
@@ -28,4 +36,4 @@ bench: $(STAMP)  ## ratios to peers and to the machine's own limits
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) theodolite-demo build dist *.egg-info
+	rm -rf $(VENV) theodolite-demo build dist *.egg-info theodolite/studio/static theodolite/studio/web/node_modules
