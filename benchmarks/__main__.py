@@ -15,7 +15,18 @@ from rich.table import Table
 from benchmarks.row import Row
 from benchmarks.settings import BESIDE, Settings, missing
 
-NAMES = ("forward", "gradient", "contextuality", "growth", "illusion", "salience", "isotropy", "similarity")
+NAMES = (
+    "forward",
+    "gradient",
+    "contextuality",
+    "growth",
+    "illusion",
+    "salience",
+    "isotropy",
+    "similarity",
+    "studio",
+    "answers",
+)
 MARKS = {True: "[green]yes[/]", False: "[red]no[/]", None: ""}
 
 

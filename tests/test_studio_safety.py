@@ -18,11 +18,14 @@ import uvicorn
 from fastapi.routing import APIRoute
 
 from theodolite import InputError, make_studio
+from theodolite.corpus.arrow_file import write_batches
 from theodolite.encoder.resolve import resolve
 from theodolite.reading import Reading
+from theodolite.store import Store
 from theodolite.studio import pages
 from theodolite.studio.guard import COOKIE, POLICY
 from theodolite.studio.settings import Settings, is_loopback
+from theodolite.studio.texts import find_corpus
 
 TOKEN = "a-token-of-enough-letters"
 HOSTILE = "<script>alert(1)</script> \u202eevil\u202c " + "x" * 100_000 + " \"'&</title>"
@@ -458,6 +461,14 @@ def test_hostile_names_come_back_as_text_in_json(studio):
     assert page["without_texts"] == [HOSTILE]
     rows = json.loads(studio.ask("/api/surveys/b-hostile/readings/embed/tables/rows")[2])
     assert rows["rows"] == [{"text": HOSTILE}]
+
+
+def test_no_hash_of_a_manifest_leads_out_of_the_folder_of_texts(tmp_path):
+    (tmp_path / "corpora").mkdir()
+    write_batches(tmp_path / "outside.arrow", pa.table({"row": [0], "text": [SECRET]}).to_batches())
+    assert (tmp_path / "corpora" / "../outside.arrow").exists()
+    about = {"name": "texts", "source": "memory", "hash": "../outside"}
+    assert find_corpus(about, Store(tmp_path)) is None
 
 
 def test_the_report_of_a_hostile_survey_escapes_everything(studio):

@@ -262,6 +262,22 @@ def test_neighbours_are_the_same_from_the_reading_and_from_the_store(ask, survey
     ask("/neighbours", corpus="reviews", row=0, method="attention", status=422)
 
 
+def test_neighbours_by_a_representation_that_the_reading_has_not(ask, classifier, reviews):
+    assert "salience-embedding" in ask()["further_representations"]
+    [found] = ask("/neighbours", corpus="reviews", row=5, representation="average-embedding")["representations"]
+    # By hand: the mean input embedding of each text's pieces.
+    table, tokens = classifier.input_embeddings, classifier.tokenise(reviews.texts())
+    means = np.array(
+        [table[tokens.ids[a:b]].mean(axis=0) for a, b in zip(tokens.bounds, tokens.bounds[1:], strict=False)]
+    )
+    means /= np.linalg.norm(means, axis=1, keepdims=True)
+    cosines = means @ means[5]
+    cosines[5] = -1
+    assert [n["row"] for n in found["rows"]] == np.argsort(-cosines)[:5].tolist()
+    assert [n["cosine"] for n in found["rows"]] == pytest.approx(np.sort(cosines)[::-1][:5].tolist(), abs=1e-4)
+    ask("/neighbours", corpus="reviews", row=5, representation="attention", status=422)
+
+
 def test_trying_a_text_of_ones_own(ask, classifier):
     expected = explain(classifier, HOSTILE, methods=METHODS)
     found = ask("/try", {"text": HOSTILE, "methods": list(METHODS)})

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -25,9 +25,11 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from sqlalchemy import func, select, text, update
+from starlette.testclient import TestClient
 from study_servers import annotation_items, postgres
 
 from theodolite.errors import InputError
+from theodolite.studio.app import make_studio
 from theodolite.study import database as database_module
 from theodolite.study.answers import answers, parse_answer, with_key
 from theodolite.study.assignment import about, next_item, release, submit, undo
@@ -436,6 +438,35 @@ def test_a_key_cannot_slip_into_what_is_shown(database: Database) -> None:
     assert not any(row.name in json.dumps(shown) or "neuron" in json.dumps(shown) for row in hidden)
 
 
+def test_whatever_is_sent_the_answer_is_a_line_and_no_failure(tmp_path: Path) -> None:
+    opened = Database.open(tmp_path / "s.db")
+    study, [token] = make(opened, people=1)
+    shown = next_item(opened, token)
+    good = {"assignment": shown.assignment_id, "answer": NOTHING, "key": "k"}
+    half, nul = "\\ud800", "\\u0000"
+    bodies = [
+        "", "[]", "null", "{", "[" * 5000, '"x"', "1e999", "{}",
+        json.dumps({**good, "key": "x" * 101}), json.dumps({**good, "key": ""}),
+        json.dumps({**good, "assignment": "x" * 65}), json.dumps({**good, "answer": seen(0, 1, 10**30)}),
+        json.dumps({**good, "answer": seen(0, 1, 2, name="HERE")}).replace("HERE", half),
+    ]  # fmt: skip
+    for name in ("key", "assignment"):
+        bodies += [json.dumps({**good, name: "HERE"}).replace("HERE", odd) for odd in (half, nul)]
+    json_type = {"content-type": "application/json"}
+    with TestClient(make_studio(database=opened.name), base_url="http://127.0.0.1:8400") as client:
+        for path in (f"/api/annotate/{token}/answers", f"/api/annotate/{token}/undo", "/api/annotate/%00%ff/answers"):
+            for body in bodies:
+                answered = client.post(path, content=body.encode(), headers=json_type)
+                assert 400 <= answered.status_code < 500, (path, body[:80], answered.text)
+                assert set(answered.json()) == {"detail"} and len(answered.json()["detail"]) < 2000
+        assert answers(opened, study) == []
+        assert client.post(f"/api/annotate/{token}/answers", json=good).status_code == 200
+        wrong = client.get(f"/api/annotate/{token[:-1]}/about")
+        assert (wrong.status_code, wrong.json()) == (404, {"detail": "not found"})
+    assert len(answers(opened, study)) == 1
+    opened.close()
+
+
 # Whatever happens in whatever order
 
 
@@ -450,7 +481,8 @@ class Happenings(RuleBasedStateMachine):
         self.study, self.tokens = make(self.database, count=self.count, people=people, wanted=self.wanted)
         self.shown: list[dict[str, str]] = [{} for _ in self.tokens]
         self.counted: dict[tuple[int, str], dict] = {}
-        self.order: list[list[str]] = [[] for _ in self.tokens]
+        self.order: list[list[tuple[str, int]]] = [[] for _ in self.tokens]
+        self.withdrawn: set[tuple[int, str, int]] = set()
         self.keys = 0
 
     @rule(who=st.integers(0, 3))
@@ -473,15 +505,14 @@ class Happenings(RuleBasedStateMachine):
             kept = submit(self.database, self.tokens[who], which, answer, f"key {self.keys}")
         except Refused:
             others = [n for (n, a) in self.counted if self.shown[n][a] == self.shown[who][which]]
-            held = self._held(self.shown[who][which])
-            stale = not new_key
-            assert before not in (None, answer) or len(others) + held >= self.wanted or stale
+            full = before is None and len(others) + self._held(self.shown[who][which]) >= self.wanted
+            assert full or before not in (None, answer) or (who, which, self.keys) in self.withdrawn
             return
         assert kept.repeated == (before is not None)
         assert before in (None, answer)
         if before is None:
             self.counted[who, which] = answer
-            self.order[who].append(which)
+            self.order[who].append((which, self.keys))
 
     @rule(who=st.integers(0, 3))
     def undo(self, who: int) -> None:
@@ -490,7 +521,8 @@ class Happenings(RuleBasedStateMachine):
             with pytest.raises(Refused):
                 undo(self.database, self.tokens[who])
             return
-        last = self.order[who].pop()
+        last, key = self.order[who].pop()
+        self.withdrawn.add((who, last, key))
         back = undo(self.database, self.tokens[who])
         assert back.assignment_id == last and back.previous == self.counted.pop((who, last))
 
@@ -536,6 +568,8 @@ def test_whatever_happens_there_is_no_third_opinion(database: Database) -> None:
         stateful_step_count=25,
         deadline=None,
         derandomize=True,
+        # To shrink what failed takes minutes on a disk.
+        phases=(Phase.generate,),
         suppress_health_check=list(HealthCheck),
     )
     run_state_machine_as_test(Happenings, settings=how)

@@ -294,6 +294,7 @@ def test_equal_names_are_one_and_a_person_s_decisions_join_groups(database):
     assert groups() == [["Colours"], ["Mathematics", "mathematics."], ["Maths"], ["Numbers"]]
     decide(database, study, keys["Maths"], keys["mathematics."], True)
     decide(database, study, keys["Numbers"], keys["Maths"], True)
+    decide(database, study, keys["Colours"], keys["Maths"], False)
     assert groups() == [["Colours"], ["Mathematics", "Maths", "Numbers", "mathematics."]]
     per = rows(results(database, study), "patterns_per_direction")[0]
     # Items 0, 2 and 4 are of one direction, 1 and 3 of the other.

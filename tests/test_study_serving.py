@@ -104,6 +104,7 @@ def test_no_answer_is_lost_and_no_item_has_one_too_many(address: str) -> None:
             while len(crowd.acknowledged) < goal and not crowd.faults:
                 time.sleep(0.001)
             time.sleep(chance.random() / 20)
+            assert crowd.faults == []
             assert any(person.is_alive() for person in people), "all was done before the last kill"
             studio.kill()
             studio.start()

@@ -15,11 +15,11 @@ from typing import Any
 OUT = Path(__file__).resolve().parents[1] / "docs" / "images"
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
-SIZE = {"width": 1280, "height": 800}
+WIDTH, HEIGHT, TALL = 1280, 800, 1000
 LARGEST = 200_000
 PATIENCE = 120_000
-# Enough for flat areas and anti-aliased text; a third of the bytes of full colour.
-COLOURS = 192
+# Corners of a selection, in shares of the map.
+LASSO = ((0.3, 0.2), (0.55, 0.15), (0.6, 0.45), (0.45, 0.6), (0.25, 0.5), (0.3, 0.2))
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Picture:
     name: str
     path: str
     theme: str = "light"
+    height: int = TALL
     prepare: Callable[[Any], None] = lambda page: None
 
 
@@ -40,7 +41,8 @@ def main(address: str) -> None:
         browser: Any = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
         genres, reviews = _surveys(browser, address)
         for picture in pictures(genres, reviews):
-            visitor = browser.new_context(viewport=SIZE, color_scheme=picture.theme, reduced_motion="reduce")
+            size = {"width": WIDTH, "height": picture.height}
+            visitor = browser.new_context(viewport=size, color_scheme=picture.theme, reduced_motion="reduce")
             visitor.set_default_timeout(PATIENCE)
             page = visitor.new_page()
             page.goto(address.rstrip("/") + picture.path)
@@ -57,16 +59,34 @@ def main(address: str) -> None:
 def pictures(genres: str, reviews: str) -> list[Picture]:
     """Two for the README (names with readme), one a page for the tour."""
     return [
-        Picture("readme-map", f"/s/{genres}/map"),
-        Picture("readme-directions", f"/s/{genres}/directions", theme="dark"),
+        Picture("readme-map", f"/s/{genres}/map", height=HEIGHT, prepare=select),
+        Picture("readme-directions", f"/s/{genres}/directions", theme="dark", height=HEIGHT),
         Picture("tour-survey", f"/s/{genres}/survey"),
-        Picture("tour-map", f"/s/{genres}/map"),
+        Picture("tour-map", f"/s/{genres}/map", theme="dark", prepare=select),
         Picture("tour-directions", f"/s/{genres}/directions"),
         Picture("tour-layers", f"/s/{genres}/layers"),
-        Picture("tour-compare", f"/s/{genres}/compare"),
-        Picture("tour-salience", f"/s/{reviews}/salience"),
-        Picture("tour-studies", "/studies"),
+        Picture("tour-compare", f"/s/{genres}/compare", prepare=press("Try an example")),
+        Picture("tour-salience", f"/s/{reviews}/salience?view=clusters"),
+        Picture("tour-studies", "/studies/new?kind=annotation"),
     ]
+
+
+def press(name: str) -> Callable[[Any], None]:
+    """Presses a button."""
+    return lambda page: page.get_by_role("button", name=name).click()
+
+
+def select(page: Any) -> None:
+    """Draws a lasso around the upper left part of the map."""
+    box = page.locator("main canvas").first.bounding_box()
+    at = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in LASSO]
+    page.keyboard.down("Shift")
+    page.mouse.move(*at[0])
+    page.mouse.down()
+    for point in at[1:]:
+        page.mouse.move(*point, steps=8)
+    page.mouse.up()
+    page.keyboard.up("Shift")
 
 
 def settle(page: Any) -> None:
@@ -78,17 +98,17 @@ def settle(page: Any) -> None:
 
 
 def compressed(picture: bytes) -> bytes:
-    """The picture with few colours, small enough for a repository."""
+    """The picture in full colour where that is small enough for a repository, else with as many colours as fit."""
     from PIL import Image
 
-    colours = COLOURS
-    while True:
-        few = Image.open(io.BytesIO(picture)).convert("RGB").quantize(colours, dither=Image.Dither.NONE)
+    whole = Image.open(io.BytesIO(picture)).convert("RGB")
+    for colours in (0, 256, 128, 64):
+        shown = whole.quantize(colours, kmeans=3, dither=Image.Dither.NONE) if colours else whole
         out = io.BytesIO()
-        few.save(out, "PNG", optimize=True)
-        if out.tell() < LARGEST or colours <= 16:
-            return out.getvalue()
-        colours //= 2
+        shown.save(out, "PNG", optimize=True)
+        if out.tell() < LARGEST:
+            break
+    return out.getvalue()
 
 
 def _surveys(browser: Any, address: str) -> tuple[str, str]:

@@ -38,13 +38,14 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def built_pages() -> None:
-    """The pages as their sources are now."""
+def node_modules() -> Path:
+    """Builds the pages as their sources are now; gives the folder of what they are built with."""
     sys.path.insert(0, str(ROOT / "tools"))
     import pages
 
     try:
         pages.ensure_pages()
+        return pages.ensure_modules()
     except pages.Unbuilt as fault:
         (pytest.fail if os.environ.get("CI") or shutil.which("node") else pytest.skip)(f"the pages: {fault}")
 
@@ -68,7 +69,7 @@ def demo(shared_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> DemoF
 
 
 @pytest.fixture(scope="session")
-def studio(built_pages: None, demo: DemoFolder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def studio(node_modules: Path, demo: DemoFolder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a studio on the demo, served by the command itself."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -177,9 +178,9 @@ def settled_fixture() -> Callable[[Any], None]:
 
 
 @pytest.fixture(scope="session")
-def no_serious_faults(built_pages: None) -> Callable[[Any], None]:
+def no_serious_faults(node_modules: Path) -> Callable[[Any], None]:
     """Asserts that axe finds no serious accessibility fault on a page."""
-    source = (ROOT / "theodolite/studio/web/node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
+    source = (node_modules / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
 
     def check(page: Any) -> None:
         page.evaluate(source)

@@ -53,7 +53,7 @@ def test_a_measure_is_chosen_with_its_baseline_and_a_corpus_hidden(visit):
 def test_a_word_that_was_measured(visit, demo, settled):
     page = visit(PAGE)
     shown = panel(page, "A word of your own")
-    shown.get_by_label("Word").fill("the")
+    shown.get_by_label("Word", exact=True).fill("the")
     page.keyboard.press("Enter")
     shown.get_by_text("“the”: Self-similarity, adjusted").wait_for()
     assert "word=the" in page.url
@@ -117,7 +117,7 @@ def test_another_encoder_is_drawn_beside(visit, studio, settled):
     page.get_by_role("checkbox").check()
     page.wait_for_url("**with=reviews**")
     shown = panel(page, "Context, layer by layer")
-    shown.get_by_text("reviews-classifier").wait_for()
+    shown.locator(".legend").get_by_text("reviews-classifier").wait_for()
     expect(shown.locator(".chart svg circle")).to_have_count(5 * 7)
     assert shown.locator('.chart g[stroke-dasharray="7 4"] > path').count() == 1
     page.reload()

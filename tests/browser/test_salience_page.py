@@ -113,6 +113,11 @@ def test_an_error_opens_with_its_neighbours_and_can_be_edited(visit, ask, settle
     for one in near:
         section = page.get_by_role("region", name=f"Neighbours by {one['representation']}")
         assert section.locator(".passage").all_inner_texts() == [n["text"].strip() for n in one["rows"]]
+    page.get_by_label("Also by").select_option("salience-embedding")
+    section = page.get_by_role("region", name="Neighbours by salience-embedding")
+    section.locator(".passage").first.wait_for()
+    [further] = ask("/neighbours", corpus="reviews", row=row, representation="salience-embedding")["representations"]
+    assert section.locator(".passage").all_inner_texts() == [n["text"].strip() for n in further["rows"]]
     page.get_by_role("link", name="Edit it and see what changes").click()
     page.get_by_text("answered in").wait_for()
     assert page.get_by_label("Text", exact=True).input_value() == wrong["rows"][0]["text"]

@@ -113,7 +113,12 @@ def test_a_run_is_cancelled(visit):
     form.get_by_text("Options (all as usual)").click()
     form.get_by_label("Seed").fill("7")
     form.get_by_role("button", name="Run contextuality").click()
-    form.get_by_role("button", name="Cancel: contextuality").click()
+    form.get_by_role("button", name="Cancel: contextuality").wait_for()
+    # The header shows it too, on whatever page one is.
+    header = page.get_by_role("banner").first
+    header.get_by_role("button", name="contextuality over").click()
+    assert header.get_by_role("progressbar").is_visible()
+    header.get_by_role("button", name="Cancel: contextuality").click()
     form.get_by_text("cancelled", exact=True).wait_for()
     assert page.get_by_role("region", name="Contextuality (").count() == 0
 
@@ -165,3 +170,41 @@ def test_an_address_that_is_not_there(path, visit):
     assert page.get_by_role("heading", name="Not found").is_visible()
     page.get_by_role("link", name="See the surveys").click()
     page.wait_for_selector(".survey-card")
+
+
+def test_without_a_survey_it_says_how_to_make_one(visit, settled, no_serious_faults):
+    page = visit("/")
+    page.route("**/api/surveys", lambda route: route.fulfill(json=[]))
+    page.reload()
+    settled(page)
+    assert page.get_by_text("theodolite survey").is_visible()
+    assert page.get_by_role("navigation", name="Pages").get_by_role("link").all_inner_texts() == ["Studies"]
+    no_serious_faults(page)
+
+
+def test_a_studio_that_does_not_answer_is_asked_again(visit):
+    page = visit("/", allowed=["ERR_FAILED", "no answer"])
+    page.route("**/api/surveys", lambda route: route.abort("failed"))
+    page.reload()
+    page.get_by_text("The studio does not answer").wait_for()
+    page.unroute("**/api/surveys")
+    page.get_by_role("button", name="Try again").click()
+    page.wait_for_selector(".survey-card")
+
+
+def test_hostile_names_show_as_text(visit, settled):
+    page = visit("/")
+    name = "<img src=x onerror=alert(1)>\u202etxt " + "x" * 3000
+
+    def renamed(route):
+        surveys = route.fetch().json()
+        surveys[0]["title"] = surveys[0]["encoder"]["name"] = surveys[0]["corpora"][0]["name"] = name
+        route.fulfill(json=surveys)
+
+    page.route("**/api/surveys", renamed)
+    page.set_viewport_size({"width": 400, "height": 800})
+    page.reload()
+    settled(page)
+    assert page.locator("main img").count() == 0
+    assert name[:28] in page.locator(".survey-card").first.inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")

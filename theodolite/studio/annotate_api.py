@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, HTTPException, Path
 from pydantic import BaseModel, Field
 
+from theodolite.studio.faults import Detail
 from theodolite.studio.jobs import Jobs
 from theodolite.studio.workspace import Workspace
 from theodolite.study import assignment as work
@@ -89,7 +90,8 @@ class Undo(BaseModel):
 
 def router(workspace: Workspace, _jobs: Jobs) -> APIRouter:
     """The routes of annotators."""
-    api = APIRouter(prefix="/annotate/{token}", tags=["annotators"])
+    late = {"model": Detail, "description": "It comes too late or twice: the study is closed, the item someone else's."}
+    api = APIRouter(prefix="/annotate/{token}", tags=["annotators"], responses={409: late})
 
     def database() -> Database:
         found = workspace.database

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 from theodolite.illusion.features import FORMS, Feature
 from theodolite.illusion.single_tokens import MARKS
@@ -44,8 +45,15 @@ class Marker:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._units = [(a, b, _folded(text[a:b])) for a, b in units(text)]
-        self._words = [i for i, (_, _, word) in enumerate(self._units) if has_letter_or_number(word)]
+
+    @cached_property
+    def _units(self) -> list[tuple[int, int, str]]:
+        return [(a, b, _folded(self._text[a:b])) for a, b in units(self._text)]
+
+    @cached_property
+    def _words(self) -> list[int]:
+        """Which of the units say something."""
+        return [i for i, (_, _, word) in enumerate(self._units) if has_letter_or_number(word)]
 
     def places(self, feature: Feature) -> Places:
         """Where a word, a pair of words or the first word stands; nothing for a form."""

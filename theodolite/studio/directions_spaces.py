@@ -37,6 +37,7 @@ class Spaces:
         self._books: dict[Place, Book] = {}
         self._wanted: dict[Place, Wanted] = {}
         self._stored: set[Place] = set()
+        self._looking = threading.Lock()
         self._live: dict[Place, Live] = {}
         self._started: dict[Place, Job] = {}
 
@@ -105,7 +106,8 @@ class Spaces:
             return self._live[place]
 
     def _is_stored(self, place: Place) -> bool:
-        with self._preparing[place]:
+        # Not the lock of preparing, which may be held for minutes.
+        with self._looking:
             if place not in self._stored and self._wanted_of(place).stored() is not None:
                 self._stored.add(place)
             return place in self._stored

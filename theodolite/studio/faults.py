@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
@@ -35,7 +37,7 @@ def fault(status: int, said: str) -> JSONResponse:
     return JSONResponse({"detail": " ".join(said.split())}, status)
 
 
-def _answer(status: int):  # type: ignore[no-untyped-def]
+def _answer(status: int) -> Callable[[Request, Exception], Response]:
     def answer(_request: Request, error: Exception) -> Response:
         return fault(status, str(error))
 

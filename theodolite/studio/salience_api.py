@@ -140,13 +140,22 @@ def router(workspace: Workspace, jobs: Jobs) -> APIRouter:
 
     @api.get("/neighbours", summary="The texts nearest to one, by every representation")
     def neighbours(
-        slug: str, corpus: Name, row: Number, reading: Name = "", method: Name = "", among: Name = ""
+        slug: str,
+        corpus: Name,
+        row: Number,
+        reading: Name = "",
+        method: Name = "",
+        among: Name = "",
+        representation: Name = "",
     ) -> NeighbourView:
         desk = desks.desk(slug, reading)
         method = method or desk.view.methods[0]
+        if representation and representation not in (*desk.view.representations, *desk.view.further_representations):
+            raise InputError(f"texts of this reading cannot be compared by {representation!r}")
         if method not in desk.view.methods:
             raise InputError(f"the reading has no maps by {method!r}; it has: {', '.join(desk.view.methods)}")
-        return desk.neighbours(corpus, row, method, among or desk.view.options.get("among") or corpus)
+        names = [representation] if representation else desk.view.representations
+        return desk.neighbours(corpus, row, method, among or desk.view.options.get("among") or corpus, names)
 
     @api.get("/measured", summary="Sensitivity, faithfulness and positions of the reading")
     def measured(slug: str, reading: Name = "") -> Measured:
@@ -195,6 +204,7 @@ def everything(desk: Desk) -> About:
         scores=view.scores(),
         methods=view.methods,
         representations=view.representations,
+        further_representations=view.further_representations,
         among=among,
         marker=view.options.get("marker"),
         live=desk.live,
@@ -216,6 +226,7 @@ def nothing(opened: Opened) -> About:
         scores=[],
         methods=[],
         representations=[],
+        further_representations=[],
         among=None,
         marker=None,
         live=False,

@@ -124,17 +124,18 @@ class Desk:
             self._from_examples(found, about)
         return found
 
-    def neighbours(self, corpus: str, row: int, method: str, among: str) -> NeighbourView:
-        """The nearest texts: as the reading has them, else found now among the maps in the store."""
+    def neighbours(self, corpus: str, row: int, method: str, among: str, names: list[str]) -> NeighbourView:
+        """The nearest texts by some representations: as the reading has them, else found now among the stored maps."""
         asked = {"corpus": corpus, "row": row, "method": method, "neighbour_corpus": among}
         near = [r for r in self.view.rows("neighbours") if all(r[name] == value for name, value in asked.items())]
         source, note = "reading", ""
+        near = [r for r in near if r["representation"] in names]
         if near:
-            names = dict.fromkeys(r["representation"] for r in near)
-            by_name = {name: [r for r in near if r["representation"] == name] for name in names}
+            found_in = dict.fromkeys(r["representation"] for r in near)
+            by_name = {name: [r for r in near if r["representation"] == name] for name in found_in}
         elif self.live:
             # The model's tokenizer and embeddings are only read: nobody has to wait for their turn.
-            by_name, source = self.maps.neighbours(corpus, row, method, among, self.model()), "store"
+            by_name, source = self.maps.neighbours(corpus, row, method, among, names, self.model()), "store"
             note = "" if by_name else f"{NO_MAPS}."
         else:
             by_name, note = {}, f"The reading has none for this text. {self.why_not_live}"

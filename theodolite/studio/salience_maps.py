@@ -70,8 +70,10 @@ class SalienceMaps:
             return []
         return [one for method, maps in parts for one in _one(found, maps, row, method)]
 
-    def neighbours(self, corpus: str, row: int, method: str, among: str, model: Encoder) -> dict[str, list[Row]]:
-        """The nearest texts by each representation; of none where the store has not got the maps."""
+    def neighbours(
+        self, corpus: str, row: int, method: str, among: str, representations: Sequence[str], model: Encoder
+    ) -> dict[str, list[Row]]:
+        """The nearest texts by each of some representations; by none where the store has not got the maps."""
         with self._lock:
             mine, other = (self._analysis(name, method, model) for name in (corpus, among))
             if mine is None or other is None:
@@ -79,7 +81,7 @@ class SalienceMaps:
             at = np.flatnonzero(mine.maps.rows == row)
             if not len(at):
                 return {}
-            names = [n for n in self._options["representation"] if n != "cls" or _both_have_vectors(mine, other)]
+            names = [n for n in representations if n != "cls" or _both_have_vectors(mine, other)]
             return {name: list(mine.neighbour_rows(int(at[0]), other, name, NEIGHBOURS)) for name in names}
 
     def members(self, card: Row, number: int, sizes: Sequence[int], model: Encoder) -> NDArray[np.int64] | None:

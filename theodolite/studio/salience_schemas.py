@@ -71,6 +71,7 @@ class About(BaseModel):
     scores: list[Scores]
     methods: list[str]
     representations: list[str]
+    further_representations: list[str] = Field(description="Those that can be made from the maps in the store.")
     among: str | None = Field(description="The corpus in which neighbours were looked for, where it is another one.")
     marker: str | None
     live: bool

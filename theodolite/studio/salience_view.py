@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from theodolite.corpus import Corpus
 from theodolite.reading import Reading, plain
 from theodolite.salience.heat import coloured
+from theodolite.salience.representations import REPRESENTATIONS
 from theodolite.studio.salience_schemas import (
     Change,
     ClusterCard,
@@ -102,6 +103,11 @@ class SalienceView:
     @property
     def representations(self) -> list[str]:
         return list(self.options.get("representation", ()))
+
+    @property
+    def further_representations(self) -> list[str]:
+        """Those by which texts can be compared besides; not `cls`, whose vectors a run keeps only when asked to."""
+        return [name for name in REPRESENTATIONS if name not in (*self.representations, "cls")]
 
     def scores(self) -> list[Scores]:
         return [Scores(name=row["class"], **_only(Scores, row)) for row in self.rows("predictions")]

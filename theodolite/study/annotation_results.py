@@ -48,10 +48,9 @@ def annotation_findings(tables: Mapping[str, Sequence[Row]]) -> list[str]:
     for r in tables["differences"]:
         if r["corpus"] == ALL and not np.isnan(r["p"]):
             said.append(
-                f"{_plural(r['condition'])} have a pattern {percent(abs(r['difference']))} "
-                f"{'more' if r['difference'] >= 0 else 'less'} often than {BASELINE} (95% interval of the difference "
-                f"{100 * r['low']:+.0f} to {100 * r['high']:+.0f} percentage points, adjusted "
-                f"p = {r['p_adjusted']:.2g})."
+                f"that share is {100 * abs(r['difference']):.0f} percentage points "
+                f"{'higher' if r['difference'] >= 0 else 'lower'} for {_plural(r['condition'])} than for {BASELINE} "
+                f"(95% interval {100 * r['low']:+.0f} to {100 * r['high']:+.0f}, adjusted p = {r['p_adjusted']:.2g})."
             )
     for r in tables["patterns_per_direction"]:
         if r["directions"] and r["condition"] != BASELINE:

@@ -35,6 +35,8 @@ _SHOWN = {
 }
 _VERDICTS = {"yes": "#009E73", "conflicting": "#E69F00", "no": "#dddddd"}
 _LONGEST = 40
+# Of twenty annotators, 190 pairs could be drawn: the table has them all.
+_MOST_DRAWN = 15
 
 
 class StudyReading(Reading):
@@ -84,7 +86,7 @@ class StudyReading(Reading):
             found["agreement"] = Drawing(
                 "How far do annotators agree?",
                 "1 is full agreement; 0 (the grey line) is what chance would give. Lines: 95% intervals, items drawn "
-                "anew.",
+                f"anew. At most {_MOST_DRAWN} are drawn; the table has all.",
                 self._draw_agreement,
             )
         return found
@@ -114,7 +116,7 @@ class StudyReading(Reading):
         return figure
 
     def _draw_agreement(self) -> Figure:
-        rows = [row for row in self._rows("agreement") if not np.isnan(row["value"])]
+        rows = [row for row in self._rows("agreement") if not np.isnan(row["value"])][:_MOST_DRAWN]
         names = [
             f"{row['measure']}, {row['level']}"
             if row["among"] == "all"

@@ -13,7 +13,7 @@ from theodolite.accumulate import wilson
 Doubles = NDArray[np.float64]
 Ends = tuple[float, float]
 
-RESAMPLES = 2000
+RESAMPLES = 1000
 NOTHING: Ends = (float("nan"), float("nan"))
 
 

@@ -40,6 +40,8 @@ export interface About {
   scores: Scores[];
   methods: string[];
   representations: string[];
+  /** Those that can be made from the maps in the store. */
+  further_representations: string[];
   among: string | null;
   marker: string | null;
   live: boolean;
@@ -121,6 +123,14 @@ export interface NeighbourView {
   source: string;
   representations: { representation: string; rows: Neighbour[] }[];
   note: string;
+}
+
+export interface NeighboursAsked {
+  corpus: string;
+  row: number;
+  method: string;
+  among: string;
+  representation: string;
 }
 
 export interface TryRequest {
@@ -261,8 +271,9 @@ export class SalienceApi {
     return getJson(`${this.base}/text`, { reading: this.reading, corpus, row }, signal);
   }
 
-  neighbours(corpus: string, row: number, method: string, among: string, signal?: AbortSignal): Promise<NeighbourView> {
-    return getJson(`${this.base}/neighbours`, { reading: this.reading, corpus, row, method, among }, signal);
+  /** By one representation, or by all of the reading's where it is empty. */
+  neighbours(asked: NeighboursAsked, signal?: AbortSignal): Promise<NeighbourView> {
+    return getJson(`${this.base}/neighbours`, { reading: this.reading, ...asked }, signal);
   }
 
   measured(signal?: AbortSignal): Promise<Measured> {

@@ -45,7 +45,7 @@ function NoSurveys() {
         <p>Make one, and open the studio on it:</p>
         <pre>
           <code>
-            {"theodolite survey texts.txt other.csv --out my-survey\ntheodolite studio my-survey"}
+            {"theodolite survey --corpus news=news.txt --corpus notes=notes.csv --out my-survey\ntheodolite studio my-survey"}
           </code>
         </pre>
         <p>

@@ -6,6 +6,7 @@ import { PatternCard } from "./PatternCard";
 import { LEAST, MOST, missingOf, NEW, said, toggled } from "./patterns";
 import { Sentences } from "./Sentences";
 import { SubmitRow } from "./SubmitRow";
+import { useFocus } from "./useFocus";
 import { type Keys, useKeys } from "./useKeys";
 
 type Verdict = "yes" | "no";
@@ -18,6 +19,7 @@ export function Annotation(props: Judging<AnnotationContent, AnnotationAnswer>) 
   const [active, setActive] = useState(0);
   const [tried, setTried] = useState(false);
   const names = useRef<(HTMLInputElement | null)[]>([]);
+  const focusName = useFocus((place: number) => names.current[place]);
 
   const change = (next: Verdict | null, named: NamedPattern[]) => {
     setVerdict(next);
@@ -36,7 +38,6 @@ export function Annotation(props: Judging<AnnotationContent, AnnotationAnswer>) 
     change(verdict, rest.length ? rest : [NEW]);
     setActive(Math.max(0, Math.min(active, rest.length - 1)));
   };
-  const focusName = (place: number) => requestAnimationFrame(() => names.current[place]?.focus());
   const missing = missingOf(verdict, patterns);
   const submit = () => {
     if (busy) return;

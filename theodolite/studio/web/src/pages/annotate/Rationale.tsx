@@ -4,6 +4,7 @@ import { Choice } from "./Choice";
 import type { Judging } from "./judging";
 import { LongText } from "./LongText";
 import { SubmitRow } from "./SubmitRow";
+import { useFocus } from "./useFocus";
 import { useKeys } from "./useKeys";
 
 type Verdict = "yes" | "no";
@@ -28,7 +29,8 @@ export function Rationale(props: Judging<RationaleContent, RationaleAnswer>) {
     if (missing || !verdict) setTried(true);
     else onSubmit({ kind: "rationale", explains: verdict === "yes", rationale: verdict === "yes" ? reason.trim() : "" });
   };
-  const toReason = () => requestAnimationFrame(() => field.current?.focus());
+  const focus = useFocus(() => field.current);
+  const toReason = () => focus(0);
   useKeys(
     {
       y: () => {

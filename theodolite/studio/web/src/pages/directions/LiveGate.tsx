@@ -14,12 +14,15 @@ export function LiveGate({ live, what }: { live: Live; what: string }) {
   if (state.reason) return <Empty title={`${what} cannot be measured here.`}>{state.reason}</Empty>;
   if (job && job.state !== "done" && job.state !== "cancelled") return <JobProgress job={job} again={start} />;
   if (state.ready || (state.stored && job?.state !== "cancelled")) return <Loading what="Reading the vectors" />;
+  const texts = count(state.texts, "text");
   return (
     <Empty title={`${what} can be measured once every text has its vector.`}>
-      <p>The vectors of this survey are not in the store. Computing them takes one pass of the model over its texts.</p>
+      {!state.stored && (
+        <p>The vectors of this survey are not in the store. Computing them takes one pass of the model over its texts.</p>
+      )}
       <p class="gate-action">
         <Button kind="primary" onClick={start}>
-          Compute the vectors of {count(state.texts, "text")}
+          {state.stored ? `Read the vectors of ${texts}` : `Compute the vectors of ${texts}`}
         </Button>
       </p>
     </Empty>

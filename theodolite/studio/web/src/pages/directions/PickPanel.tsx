@@ -5,7 +5,7 @@ import { Panel } from "../../components/Panel";
 import { Select as SelectField } from "../../components/Select";
 import { TextField } from "../../components/TextField";
 import { DirectionList } from "./DirectionList";
-import type { Select, Selected } from "./state";
+import { kindName, type Select, type Selected } from "./state";
 
 interface PickProps {
   slug: string;
@@ -86,7 +86,7 @@ function Filters({ overview, selected, select }: Pick<PickProps, "overview" | "s
     label: `${one.verdict} (${one.directions})`,
     disabled: one.directions === 0,
   }));
-  const kinds = overview.kinds.map((one) => ({ value: one, label: one }));
+  const kinds = overview.kinds.map((one) => ({ value: one, label: kindName(one, true) }));
   return (
     <div class="filters">
       <SelectField

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { AboutMap, MapApi, PointText, Points } from "../../api/map";
+import { Loading } from "../../components/Loading";
 import { count } from "../../lib/format";
 import type { Geometry } from "./geometry";
 import { type Tool, useGestures } from "./gestures";
@@ -97,11 +98,16 @@ export function MapCanvas(props: MapCanvasProps) {
         aria-describedby="map-keys"
         onKeyDown={press}
       >
-        <canvas ref={stage.setCanvas} class="map-canvas" aria-hidden="true" />
+        <canvas ref={stage.setCanvas} class="map-canvas" data-drawn={stage.drawn || undefined} aria-hidden="true" />
         {size && view && (
           <Overlay size={size} view={view} lasso={props.lasso} path={path} spots={{ pin, over }} points={points} />
         )}
         {size && view && hovered && over === hovered.point && <Tooltip size={size} view={view} text={hovered} />}
+        {!stage.drawn && !stage.undrawable && (
+          <div class="map-waiting">
+            <Loading what="Drawing" />
+          </div>
+        )}
         {stage.undrawable && (
           <div class="map-undrawable" role="alert">
             <p class="empty-title">This browser cannot draw the map</p>

@@ -1,9 +1,10 @@
 import {
   BufferAttribute,
   BufferGeometry,
-  CanvasTexture,
   ColorManagement,
+  DataTexture,
   DynamicDrawUsage,
+  LinearFilter,
   LinearSRGBColorSpace,
   OrthographicCamera,
   Points as ThreePoints,
@@ -11,8 +12,7 @@ import {
   Scene as ThreeScene,
   WebGLRenderer,
 } from "three";
-import type { Points } from "../../api/map";
-import type { Order } from "./order";
+import type { Drawing, Placed } from "./drawing";
 import type { Size, View } from "./view";
 
 // Colours are given as they are to be seen.
@@ -29,7 +29,7 @@ const REST = 140;
 const ROUND = 3;
 
 /** The points on a canvas. While the map moves and the machine is slow, a sample of them; at rest, all. */
-export class Scene {
+export class Scene implements Drawing {
   private readonly renderer: WebGLRenderer;
   private readonly scene = new ThreeScene();
   private readonly camera = new OrthographicCamera(-1, 1, 1, -1, -1, 1);
@@ -46,8 +46,15 @@ export class Scene {
   private resting = 0;
   private moving = false;
   private last = 0;
+  private coloured = false;
+  private shown = false;
 
-  constructor(canvas: HTMLCanvasElement, context: WebGL2RenderingContext, points: Points, order: Order) {
+  constructor(
+    canvas: HTMLCanvasElement | OffscreenCanvas,
+    context: WebGL2RenderingContext,
+    { points, order }: Placed,
+    private readonly onDrawn: () => void,
+  ) {
     this.renderer = new WebGLRenderer({ canvas, context, antialias: false, alpha: true });
     this.renderer.outputColorSpace = LinearSRGBColorSpace;
     this.renderer.setClearColor(0, 0);
@@ -80,6 +87,7 @@ export class Scene {
     const colours = this.geometry.getAttribute("color") as BufferAttribute;
     colours.array.set(rgba);
     colours.needsUpdate = true;
+    this.coloured = true;
     this.draw();
   }
 
@@ -125,9 +133,9 @@ export class Scene {
     this.last = now;
     this.geometry.setDrawRange(0, this.moving ? this.budget : this.count);
     this.renderer.render(this.scene, this.camera);
-    if (!this.renderer.domElement.dataset.drawn) {
-      this.renderer.domElement.dataset.drawn = "true";
-      performance.mark("map-drawn");
+    if (this.coloured && !this.shown) {
+      this.shown = true;
+      this.onDrawn();
     }
   };
 
@@ -141,7 +149,7 @@ export class Scene {
   private keepMoving(): void {
     this.moving = true;
     clearTimeout(this.resting);
-    this.resting = window.setTimeout(() => {
+    this.resting = self.setTimeout(() => {
       this.moving = false;
       this.draw();
     }, REST);
@@ -164,7 +172,7 @@ export class Scene {
   }
 }
 
-function pointsMaterial(alphaMap: CanvasTexture | null): PointsMaterial {
+function pointsMaterial(alphaMap: DataTexture | null): PointsMaterial {
   return new PointsMaterial({
     sizeAttenuation: false,
     vertexColors: true,
@@ -176,17 +184,15 @@ function pointsMaterial(alphaMap: CanvasTexture | null): PointsMaterial {
 }
 
 /** White where a point is, black around it. */
-function discTexture(): CanvasTexture {
+function discTexture(): DataTexture {
   const side = 32;
-  const picture = document.createElement("canvas");
-  picture.width = picture.height = side;
-  const pen = picture.getContext("2d");
-  if (pen) {
-    pen.fillRect(0, 0, side, side);
-    pen.fillStyle = "#fff";
-    pen.beginPath();
-    pen.arc(side / 2, side / 2, side / 2 - 1, 0, 2 * Math.PI);
-    pen.fill();
+  const texels = new Uint8Array(4 * side * side);
+  for (let i = 0; i < side * side; i++) {
+    const out = Math.hypot((i % side) + 0.5 - side / 2, Math.floor(i / side) + 0.5 - side / 2) - (side / 2 - 1);
+    texels.fill(255 * Math.min(Math.max(0.5 - out, 0), 1), 4 * i, 4 * i + 4);
   }
-  return new CanvasTexture(picture);
+  const texture = new DataTexture(texels, side, side);
+  texture.magFilter = texture.minFilter = LinearFilter;
+  texture.needsUpdate = true;
+  return texture;
 }

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Bounds, Points } from "../../api/map";
 import { readView, writeView } from "./address";
+import { type Drawing, RemoteDrawing } from "./drawing";
 import type { Order } from "./order";
-import { Scene } from "./scene";
 import { fitted, type Size, type View } from "./view";
 
 const SETTLED = 400;
@@ -19,7 +19,8 @@ export interface Stage {
   move: (change: (view: View) => View) => void;
   /** Show everything. */
   reset: () => void;
-  /** Whether this browser cannot draw the map. */
+  /** Whether the points are on the canvas, and whether this browser cannot draw them. */
+  drawn: boolean;
   undrawable: boolean;
 }
 
@@ -37,8 +38,9 @@ interface Given {
 export function useScene({ points, order, bounds, rgba, marked, at, onSettled }: Given): Stage {
   const [box, setBox] = useState<HTMLElement | null>(null);
   const [canvas, setCanvas] = useState<HTMLCanvasElement | null>(null);
+  const [drawn, setDrawn] = useState(false);
   const [undrawable, setUndrawable] = useState(false);
-  const [scene, setScene] = useState<Scene | null>(null);
+  const [scene, setScene] = useState<Drawing | null>(null);
   const size = useSize(box);
   const fit = size && fitted(bounds, size);
   const [chosen, setChosen] = useState<View | null>(() => readView(at));
@@ -50,12 +52,12 @@ export function useScene({ points, order, bounds, rgba, marked, at, onSettled }:
 
   useEffect(() => {
     if (!canvas) return;
-    const context = canvas.getContext("webgl2", { alpha: true, antialias: false });
-    if (!context) {
+    if (!("transferControlToOffscreen" in canvas)) {
       setUndrawable(true);
       return;
     }
-    const made = new Scene(canvas, context, points, order);
+    const watcher = { drawn: () => setDrawn(true), undrawable: () => setUndrawable(true) };
+    const made = new RemoteDrawing(canvas, { points, order }, watcher);
     setScene(made);
     return () => made.dispose();
   }, [canvas, points, order]);
@@ -67,7 +69,7 @@ export function useScene({ points, order, bounds, rgba, marked, at, onSettled }:
   useEffect(() => {
     if (scene && size && view && fit) scene.look(view, size, fit, moving.current);
     moving.current = false;
-  });
+  }, [scene, size, view?.x, view?.y, view?.scale]);
 
   // The address follows when the map has come to rest, and the map follows the address when that is changed.
   useEffect(() => {
@@ -92,7 +94,7 @@ export function useScene({ points, order, bounds, rgba, marked, at, onSettled }:
     latest.current = change(latest.current);
     setChosen(latest.current);
   };
-  return { box, setBox, setCanvas, size, view, fit, move, reset: () => setChosen(null), undrawable };
+  return { box, setBox, setCanvas, size, view, fit, move, reset: () => setChosen(null), drawn, undrawable };
 }
 
 function useSize(box: HTMLElement | null): Size | null {

@@ -21,6 +21,8 @@ export const DEFAULTS = {
   word: "",
   order: "surest",
   row: "",
+  /** A further representation by which neighbours are looked for. */
+  also: "",
   text: "",
   second: "",
   original: "",
