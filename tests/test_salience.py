@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
 from captum.attr import InputXGradient, IntegratedGradients, Saliency
@@ -325,7 +326,12 @@ def test_a_rationale_study(reading):
     assert len(items) == len(key)
     assert all({"id", "text", "neighbours"} <= set(item) for item in items)
     assert not any("representation" in item for item in items)
-    assert {k["representation"] for k in key} <= {r["representation"] for r in reading.tables["neighbours"].to_pylist()}
+    rows = reading.tables["neighbours"].to_pylist()
+    assert {k["representation"] for k in key} <= {r["representation"] for r in rows}
+    # A second method's neighbours of the same texts are no part of the items.
+    again = pa.Table.from_pylist(rows + [{**row, "method": "another", "text": "another"} for row in rows])
+    both = replace(reading, tables={**reading.tables, "neighbours": again})
+    assert draw_rationales(both, count=2, seed=3) == (items, key)
 
 
 BAD = {

@@ -17,9 +17,11 @@ def draw_rationales(reading: SalienceReading, *, count: int = 28, seed: int = 0)
     """Items and their key: a misclassified text with its neighbours in one representation each, in random order.
 
     The reading must have neighbours of errors. An item has an id that says nothing, the text, its label and answer, and
-    its neighbours with labels; the key says of each id the row and the representation.
+    its neighbours with labels; the key says of each id the row, the representation and the method. Of a reading by several
+    methods the first one's neighbours are taken: one representation, one set of neighbours.
     """
     near = reading.tables["neighbours"].to_pylist() if "neighbours" in reading.tables else []
+    near = [row for row in near if row["method"] == near[0]["method"]]
     about = {(r["corpus"], r["row"]): r for r in reading.tables["texts"].to_pylist()}
     groups: dict[tuple[str, int, str], list[Row]] = {}
     for row in near:
@@ -42,5 +44,6 @@ def draw_rationales(reading: SalienceReading, *, count: int = 28, seed: int = 0)
         items.append(
             {"id": name, "text": text, "label": asked["label"], "answer": asked["answer"], "neighbours": shown}
         )
-        key.append({"id": name, "corpus": corpus, "row": number, "representation": representation})
+        method = rows[0]["method"]
+        key.append({"id": name, "corpus": corpus, "row": number, "representation": representation, "method": method})
     return items, key
