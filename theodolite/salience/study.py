@@ -17,8 +17,8 @@ def draw_rationales(reading: SalienceReading, *, count: int = 28, seed: int = 0)
     """Items and their key: a misclassified text with its neighbours in one representation each, in random order.
 
     The reading must have neighbours of errors. An item has an id that says nothing, the text, its label and answer, and
-    its neighbours with labels; the key says of each id the row, the representation and the method. Of a reading by several
-    methods the first one's neighbours are taken: one representation, one set of neighbours.
+    its neighbours with labels; the key says of each id the row, the representation and the method. Of a reading by
+    several methods the first one's neighbours are taken: one representation, one set of neighbours.
     """
     near = reading.tables["neighbours"].to_pylist() if "neighbours" in reading.tables else []
     near = [row for row in near if row["method"] == near[0]["method"]]

@@ -36,7 +36,7 @@ export function ColourPanel({ api, about, colours, at, go }: ColourPanelProps) {
           <ScoreLegend low={values.low} high={values.high} median={coloured.median} />
         </>
       ) : (
-        (!directed || loading) && <Categories colours={colours} at={at} go={go} total={about.count} />
+        <Categories colours={colours} at={at} go={go} total={about.count} />
       )}
     </section>
   );
@@ -48,14 +48,14 @@ function Categories({ colours, at, go, total }: { colours: Colours; at: At; go: 
   const items = about.categories.map((one, code) => ({
     id: String(code),
     label: one.name,
-    colour: colourOf(code, one.name),
+    colour: colourOf(code),
     count: one.count,
     on: !hidden.has(code),
   }));
   const without = total - about.categories.reduce((sum, one) => sum + one.count, 0);
   if (without > 0) {
     const on = !hidden.has(NO_CATEGORY);
-    items.push({ id: String(NO_CATEGORY), label: "none", colour: colourOf(NO_CATEGORY, ""), count: without, on });
+    items.push({ id: String(NO_CATEGORY), label: "none", colour: colourOf(NO_CATEGORY), count: without, on });
   }
   const toggle = (id: string) => {
     const next = new Set(hidden);

@@ -38,7 +38,7 @@ export function Explorer({ api, about, points, at, go }: ExplorerProps) {
   );
   const outline = useMemo(() => readOutline(at.lasso), [at.lasso]);
   const pin = readPin(at.pin, points.count);
-  const colourAt = (point: number) => colourOfPoint(coloured.about.categories, values, point);
+  const colourAt = (point: number) => colourOfPoint(values, point);
   const onPin = (point: number | null) => go({ pin: point === null ? "" : String(point) }, "replace");
   return (
     <div class="map">
@@ -86,11 +86,8 @@ export function Explorer({ api, about, points, at, go }: ExplorerProps) {
   );
 }
 
-function colourOfPoint(categories: readonly { name: string }[], values: Values, point: number): string {
-  if (values.kind === "categories") {
-    const code = values.codes[point] ?? NO_CATEGORY;
-    return colourOf(code, categories[code]?.name ?? "");
-  }
+function colourOfPoint(values: Values, point: number): string {
+  if (values.kind === "categories") return colourOf(values.codes[point] ?? NO_CATEGORY);
   const value = values.numbers[point] ?? NaN;
   return Number.isNaN(value) ? OTHER : sequentialHex((value - values.low) / (values.high - values.low || 1));
 }

@@ -46,7 +46,7 @@ function Bars({ about, codes, chosen, total }: BarsProps) {
   const rows = about.categories
     .map((one, code) => ({
       name: one.name,
-      colour: colourOf(code, one.name),
+      colour: colourOf(code),
       share: (counts[code] ?? 0) / Math.max(chosen.length, 1),
       usual: one.count / Math.max(total, 1),
     }))

@@ -9,6 +9,12 @@ export type Values =
 const FULL = 255;
 const DIMMED = 26;
 const STEPS = 255;
+/** How many colours there are before the first comes again. */
+const COLOURS = Array.from({ length: 64 }, (_, i) => i + 1).find((i) => categorical(i) === categorical(0)) ?? 64;
+/** What the first round of colours, the second and the third are mixed with. */
+const TOWARDS: readonly (number | null)[] = [null, 255, 0];
+/** The server makes one category of all that come after these many. */
+const MOST = 24;
 
 /** Which points are shown: all but those of hidden categories; null where nothing is hidden. */
 export function shownMask(values: Values, hidden: ReadonlySet<number>): Uint8Array | null {
@@ -48,9 +54,16 @@ export function painted(
   return out;
 }
 
-/** The colour of a category. */
-export function colourOf(code: number, name: string): string {
-  return name === "all others" || code === NO_CATEGORY ? OTHER : categorical(code);
+/** The colour of a category; when all colours are taken, paler and then darker ones; grey for the rarest. */
+export function colourOf(code: number): string {
+  const hex = categoryRgb(code).map((part) => part.toString(16).padStart(2, "0"));
+  return `#${hex.join("")}`;
+}
+
+function categoryRgb(code: number): number[] {
+  const towards = TOWARDS[Math.floor(code / COLOURS)];
+  if (towards === undefined || code >= MOST) return rgb(OTHER);
+  return rgb(categorical(code)).map((part) => (towards === null ? part : Math.round(part + 0.45 * (towards - part))));
 }
 
 /** Three bytes a slot; the last slot is for what has no value. */
@@ -58,7 +71,7 @@ function paletteOf(values: Values): Uint8Array {
   const slots = values.kind === "categories" ? 256 : STEPS + 1;
   const out = new Uint8Array(3 * (slots + 1));
   for (let slot = 0; slot < slots; slot++) {
-    out.set(values.kind === "categories" ? rgb(categorical(slot)) : sequential(slot / STEPS), 3 * slot);
+    out.set(values.kind === "categories" ? categoryRgb(slot) : sequential(slot / STEPS), 3 * slot);
   }
   out.set(rgb(OTHER), 3 * slots);
   return out;
