@@ -14,7 +14,7 @@ from typing import Any
 
 OUT = Path(__file__).resolve().parents[1] / "docs" / "images"
 CHROMIUM = "/usr/bin/chromium"
-FLAGS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+FLAGS = ("--no-sandbox", "--enable-unsafe-swiftshader")
 WIDTH, HEIGHT, TALL = 1280, 800, 1000
 LARGEST = 200_000
 PATIENCE = 120_000
@@ -60,20 +60,22 @@ def pictures(genres: str, reviews: str) -> list[Picture]:
     """Two for the README (names with readme), one a page for the tour."""
     return [
         Picture("readme-map", f"/s/{genres}/map", height=HEIGHT, prepare=select),
-        Picture("readme-directions", f"/s/{genres}/directions", theme="dark", height=HEIGHT),
+        Picture("readme-compare", f"/s/{genres}/compare", theme="dark", height=HEIGHT, prepare=compare),
         Picture("tour-survey", f"/s/{genres}/survey"),
         Picture("tour-map", f"/s/{genres}/map", theme="dark", prepare=select),
         Picture("tour-directions", f"/s/{genres}/directions"),
         Picture("tour-layers", f"/s/{genres}/layers"),
-        Picture("tour-compare", f"/s/{genres}/compare", prepare=press("Try an example")),
+        Picture("tour-compare", f"/s/{genres}/compare", prepare=compare),
         Picture("tour-salience", f"/s/{reviews}/salience?view=clusters"),
         Picture("tour-studies", "/studies/new?kind=annotation"),
     ]
 
 
-def press(name: str) -> Callable[[Any], None]:
-    """Presses a button."""
-    return lambda page: page.get_by_role("button", name=name).click()
+def compare(page: Any) -> None:
+    """Has two texts explained, and waits until the cosine has random pairs beside it."""
+    page.get_by_role("button", name="Try an example").click()
+    page.get_by_test_id("baseline").wait_for()
+    page.get_by_test_id("baseline").scroll_into_view_if_needed()
 
 
 def select(page: Any) -> None:

@@ -20,7 +20,7 @@ from demo_folder import DemoFolder, make_demo
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+FLAGS = ("--no-sandbox", "--enable-unsafe-swiftshader")
 WIDTHS = {"wide": 1280, "narrow": 400}
 HEIGHT = 900
 # Loading a model on a busy machine takes a while.

@@ -78,8 +78,11 @@ def test_a_cluster_opens_with_its_examples_as_heat_maps(visit, ask, settled):
     assert page.locator(".sal-card").count() == len(cards)
     cloud = page.locator(".sal-cloud").first
     assert cloud.locator("li").all_inner_texts() == [t["term"] for t in cards[0]["terms"]]
-    sizes = cloud.locator("li").evaluate_all("all => all.map(one => parseFloat(getComputedStyle(one).fontSize))")
-    assert sizes == sorted(sizes, reverse=True) and sizes[0] == 32
+    measure = "all => all.map(one => parseFloat(getComputedStyle(one).fontSize))"
+    sizes = cloud.locator("li").evaluate_all(measure)
+    assert sizes == sorted(sizes, reverse=True)
+    # One scale for all the clouds: the heaviest word is not always of the first.
+    assert max(page.locator(".sal-cloud li").evaluate_all(measure)) == 32
     page.get_by_role("link", name=f"{cards[0]['predicted']}, cluster {cards[0]['id']}").click()
     settled(page)
     wanted = {name: cards[0][name] for name in ("corpus", "method", "representation", "predicted", "id")}
