@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
+from studio_jobs import ended
 
 from theodolite import Corpus, Store, Survey
 from theodolite.demo import demo_corpus
@@ -75,7 +75,7 @@ def ready(client):
     }
     assert client.get(f"{URL}/one", params={"name": "random 9"}).json() is None
     assert client.get(f"{URL}/curves", params={"name": "neuron 9"}).status_code == 409
-    assert _done(client, client.post(f"{URL}/live"))["state"] == "done"
+    assert ended(client, client.post(f"{URL}/live"))["state"] == "done"
     assert client.get(f"{URL}/live").json()["ready"]
     return client
 
@@ -86,17 +86,6 @@ URL = "/api/surveys/survey/directions"
 def _client(place: Path, store: Path) -> TestClient:
     app = make_studio([place / "survey"], store=Store(store), database=f"sqlite:///{place / 'studies.db'}")
     return TestClient(app, base_url="http://127.0.0.1:8400")
-
-
-def _done(client, started) -> dict:
-    assert started.status_code == 202, started.text
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        job = client.get(f"/api/jobs/{started.json()['id']}").json()
-        if job["state"] in ("done", "failed", "cancelled"):
-            return job
-        time.sleep(0.05)
-    raise AssertionError("the job did not end")
 
 
 def _one(client, name: str) -> dict:
@@ -261,7 +250,7 @@ def test_live_localities_are_those_of_the_reading_but_for_the_draw(ready, survey
 
 def test_a_concept_is_fitted_on_all_and_judged_on_held_out_texts(ready, place, minilm):
     asked = {"title": " money ", "texts": [*MONEY, MONEY[0], "  "], "others": NATURE}
-    job = _done(ready, ready.post(f"{URL}/concepts", json=asked))
+    job = ended(ready, ready.post(f"{URL}/concepts", json=asked))
     assert job["state"] == "done", job["error"]
     name = job["result"]["name"]
     page = _one(ready, name)
@@ -282,13 +271,13 @@ def test_a_concept_is_fitted_on_all_and_judged_on_held_out_texts(ready, place, m
     # A link to it stays good in another studio on the same store.
     other = _client(place, place / "store")
     assert _one(other, name) is None
-    _done(other, other.post(f"{URL}/live"))
+    ended(other, other.post(f"{URL}/live"))
     assert _one(other, name)["separator"] == told
 
 
 def test_a_list_that_means_nothing_is_not_held_out_well(ready, minilm):
     texts, others = [*MONEY[::2], *NATURE[::2]], [*MONEY[1::2], *NATURE[1::2]]
-    job = _done(ready, ready.post(f"{URL}/concepts", json={"texts": texts, "others": others}))
+    job = ended(ready, ready.post(f"{URL}/concepts", json={"texts": texts, "others": others}))
     told = _one(ready, job["result"]["name"])["separator"]
     vectors = minilm.embed([*texts, *others]).astype(np.float64)
     labels = np.repeat([1, 0], [len(texts), len(others)])
@@ -300,7 +289,7 @@ def test_a_list_that_means_nothing_is_not_held_out_well(ready, minilm):
 
 def test_a_concept_says_which_of_its_texts_are_in_the_corpora(ready, corpora):
     known = [corpora[0].text(row) for row in (1, 2, 3, 4, 5)]
-    job = _done(ready, ready.post(f"{URL}/concepts", json={"texts": known, "others": NATURE}))
+    job = ended(ready, ready.post(f"{URL}/concepts", json={"texts": known, "others": NATURE}))
     assert _one(ready, job["result"]["name"])["separator"]["in_corpora"] == 5
 
 
@@ -341,7 +330,7 @@ def test_vectors_that_the_store_lacks_are_computed_by_a_job(place, survey, ready
     # The texts are found at their source; of the vectors this store knows nothing.
     other = _client(place, tmp_path / "empty")
     assert other.get(f"{URL}/live").json()["stored"] is False
-    assert _done(other, other.post(f"{URL}/live"))["state"] == "done"
+    assert ended(other, other.post(f"{URL}/live"))["state"] == "done"
     mine, theirs = (_one(one, "random 9") for one in (ready, other))
     assert [[s["row"] for s in c["top"]] for c in mine["corpora"]] == [
         [s["row"] for s in c["top"]] for c in theirs["corpora"]
@@ -358,7 +347,7 @@ def test_without_the_encoder_the_tables_are_shown_and_the_rest_is_explained(plac
         url = f"/api/surveys/{next(iter(app.state.workspace.surveys))}/directions"
         assert other.get(f"{url}/one", params={"name": "neuron 3"}).status_code == 200
         assert "--model" in other.get(f"{url}/live").json()["reason"]
-        assert "--model" in _done(other, other.post(f"{url}/live"))["error"]
+        assert "--model" in ended(other, other.post(f"{url}/live"))["error"]
     finally:
         survey.readings["illusion"].manifest = manifest
 

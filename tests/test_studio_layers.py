@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
+from studio_jobs import ended
 
 from theodolite import Corpus, Store, Survey
 from theodolite.contextuality import Contextuality
@@ -149,7 +149,7 @@ def test_a_word_that_was_not_measured_is_measured_by_a_job(client, corpora, surv
     assert (before["measured"], before["sought"], before["series"]) == (False, False, [])
     assert before["missing"] == ["questions", "fiction"]
     assert before["reason"] is None
-    assert _done(client, client.post(f"{URL}/word", json={"word": RARE}))["state"] == "done"
+    assert ended(client, client.post(f"{URL}/word", json={"word": RARE}))["state"] == "done"
     found = client.get(f"{URL}/word", params={"word": RARE}).json()
     assert (found["measured"], found["sought"], found["missing"]) == (True, True, ["fiction"])
     [one] = found["series"]
@@ -171,7 +171,7 @@ def test_a_word_that_was_not_measured_is_measured_by_a_job(client, corpora, surv
 
 
 def test_a_word_that_does_not_occur_is_told(client):
-    job = _done(client, client.post(f"{URL}/word", json={"word": "xylophonist"}))
+    job = ended(client, client.post(f"{URL}/word", json={"word": "xylophonist"}))
     assert job["state"] == "failed"
     assert job["error"] == "xylophonist: occurs less than twice in questions, fiction"
     assert client.post(f"{URL}/word", json={"word": "  "}).status_code == 422
@@ -195,14 +195,3 @@ def test_a_survey_without_these_readings_has_empty_curves(place, beside, client)
     found = client.get("/api/surveys/tokens/layers").json()
     assert len(found["series"]) == 1
     assert found["roundness"] == []
-
-
-def _done(client, started) -> dict:
-    assert started.status_code == 202, started.text
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        job = client.get(f"/api/jobs/{started.json()['id']}").json()
-        if job["state"] in ("done", "failed", "cancelled"):
-            return job
-        time.sleep(0.05)
-    raise AssertionError("the job did not end")

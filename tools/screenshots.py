@@ -60,7 +60,7 @@ def pictures(genres: str, reviews: str) -> list[Picture]:
     """Two for the README (names with readme), one a page for the tour."""
     return [
         Picture("readme-map", f"/s/{genres}/map", height=HEIGHT, prepare=select),
-        Picture("readme-compare", f"/s/{genres}/compare", theme="dark", height=HEIGHT, prepare=compare),
+        Picture("readme-compare", f"/s/{genres}/compare", theme="dark", height=HEIGHT, prepare=read_on),
         Picture("tour-survey", f"/s/{genres}/survey"),
         Picture("tour-map", f"/s/{genres}/map", theme="dark", prepare=select),
         Picture("tour-directions", f"/s/{genres}/directions"),
@@ -75,7 +75,12 @@ def compare(page: Any) -> None:
     """Has two texts explained, and waits until the cosine has random pairs beside it."""
     page.get_by_role("button", name="Try an example").click()
     page.get_by_test_id("baseline").wait_for()
-    page.get_by_test_id("baseline").scroll_into_view_if_needed()
+
+
+def read_on(page: Any) -> None:
+    """As ``compare``, down to the words that carry the likeness."""
+    compare(page)
+    page.evaluate("() => window.scrollBy(0, 400)")
 
 
 def select(page: Any) -> None:

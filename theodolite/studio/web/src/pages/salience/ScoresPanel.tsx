@@ -64,12 +64,7 @@ function Accuracy({ whole }: { whole: Scores }) {
           {!better && <span class="badge warning">no better than this</span>}
         </dd>
       </div>
-      <div>
-        <dt>labelled texts</dt>
-        <dd>
-          <strong>{number(whole.texts)}</strong>
-        </dd>
-      </div>
+      <Labelled texts={whole.texts} />
     </dl>
   );
 }
@@ -90,12 +85,18 @@ function Regression({ whole }: { whole: Scores }) {
           <span class="muted small">always the mean: {number(whole.baseline, 3)}</span>
         </dd>
       </div>
-      <div>
-        <dt>labelled texts</dt>
-        <dd>
-          <strong>{number(whole.texts)}</strong>
-        </dd>
-      </div>
+      <Labelled texts={whole.texts} />
     </dl>
+  );
+}
+
+function Labelled({ texts }: { texts: number }) {
+  return (
+    <div>
+      <dt>labelled texts</dt>
+      <dd>
+        <strong>{number(texts)}</strong>
+      </dd>
+    </div>
   );
 }
