@@ -25,6 +25,9 @@ WIDTHS = {"wide": 1280, "narrow": 400}
 HEIGHT = 900
 # Loading a model on a busy machine takes a while.
 PATIENCE = 120_000
+# Nothing is loading, and every chart that has room is there.
+DRAWN = """() => !document.querySelector("main .loading")
+  && [...document.querySelectorAll(".chart-box")].every((box) => !box.clientWidth || box.childElementCount)"""
 
 
 @pytest.fixture(scope="session")
@@ -166,9 +169,11 @@ def visit(browser: Any, studio: str, artefacts: Path, request: pytest.FixtureReq
 
 
 def settled(page: Any) -> None:
-    """Wait until a page has its heading and nothing on it is still loading."""
+    """Wait until a page has its heading, nothing on it is still loading and its charts are drawn."""
     page.wait_for_selector("main h1", timeout=PATIENCE)
-    page.wait_for_function("() => !document.querySelector('main .loading')", timeout=PATIENCE)
+    page.wait_for_function(DRAWN, timeout=PATIENCE)
+    # What is drawn once its room has been measured comes a frame later.
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 @pytest.fixture(scope="session", name="settled")
