@@ -39,6 +39,7 @@ BASE = "http://127.0.0.1:8400"
 METHODS = ("bti", "vanilla-gradients", "bti-activations")
 OWNERS_NAME = "Do neurons beat random directions?"
 PEOPLE = ("Ann Example", "Bob Sample")
+FIELDS = {"condition", "direction", "method", "representation", "row"}
 OPTIONS = {
     "annotation": {"neurons": 3, "directions": 3, "sentences": 3},
     "rating": {"pairs": 3},
@@ -206,7 +207,7 @@ def secrets_of(database: Database, study: int, reading: Reading) -> Scanner:
     with database.reading() as session:
         keys = session.scalars(select(ItemKey).join(Item).where(Item.study_id == study)).all()
         contents = list(session.scalars(select(Item.content).where(Item.study_id == study)))
-    words = {OWNERS_NAME, reading.instrument, *PEOPLE, "condition", "direction", "method", "representation", "row"}
+    words = {OWNERS_NAME, reading.instrument, *PEOPLE, *FIELDS}
     words |= {str(reading.manifest["encoder"]["name"])}
     numbers: set[int] = set()
     for row in keys:
@@ -313,6 +314,26 @@ def test_annotators_queries_never_touch_the_key(readings, database: Database, mo
         connection.exec_driver_sql("ALTER TABLE item_keys RENAME TO hidden")
     with TestClient(make_studio(database=database.name), base_url=BASE) as client:
         assert len(whole_study(client, token, 0)) == 9
+
+
+def test_the_page_is_the_same_for_everyone_and_tells_no_key(readings, database: Database) -> None:
+    """What an annotator's link opens, and every file that it loads: nothing of any study is in them."""
+    begun = [begin(database, kind, readings[kind]) for kind in OPTIONS]
+    told = {word for (study, _), kind in zip(begun, OPTIONS, strict=True)
+            for word in secrets_of(database, study, readings[kind]).words} - FIELDS  # fmt: skip
+    assert len(told) > 20
+    with TestClient(make_studio(database=database.name), base_url=BASE) as client:
+        pages = {client.get(f"/a/{token}").content for _, tokens in begun for token in tokens}
+        [page] = pages
+        waiting, seen = re.findall(r'(?:src|href)="(/[^"]+)"', page.decode()), set()
+        while waiting:
+            seen.add(path := waiting.pop())
+            file = client.get(path).text
+            assert [word for word in told if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", file)] == [], path
+            named = {f"/assets/{name}" for name in re.findall(r"[\w-]+\.js\b", file)}
+            waiting += named - seen
+    # Without Node there are no pages, and so no files of theirs.
+    assert any(path.startswith("/assets/") for path in seen) == (b"/assets/" in page)
 
 
 # The draws
