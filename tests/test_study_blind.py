@@ -336,6 +336,22 @@ def test_the_page_is_the_same_for_everyone_and_tells_no_key(readings, database: 
     assert any(path.startswith("/assets/") for path in seen) == (b"/assets/" in page)
 
 
+def test_half_a_character_is_refused_and_not_kept(readings, database: Database) -> None:
+    """JSON can spell a lone surrogate, and no database can hold one."""
+    study, [token, _] = begin(database, "rationale", readings["rationale"])
+    told = {"content-type": "application/json"}
+    with TestClient(make_studio(database=database.name), base_url=BASE) as client:
+        invited = client.post(f"/api/studies/{study}/invite", content=rb'{"names": ["A \ud800"]}', headers=told)
+        item = client.post(f"/api/annotate/{token}/next").json()["item"]
+        body = {
+            "assignment": item["assignment"],
+            "key": "k",
+            "answer": {**answer_to(item["content"]), "rationale": "A \ud800"},
+        }
+        answered = client.post(f"/api/annotate/{token}/answers", content=json.dumps(body), headers=told)
+    assert [(invited.status_code, answered.status_code), answers(database, study)] == [(422, 422), []]
+
+
 # The draws
 
 

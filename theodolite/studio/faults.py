@@ -28,6 +28,7 @@ def answer_faults(app: FastAPI) -> None:
     app.add_exception_handler(InputError, _answer(422))
     app.add_exception_handler(NotFound, _answer(404))
     app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(UnicodeEncodeError, _half_a_character)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _unforeseen)
 
@@ -48,6 +49,11 @@ def _invalid(_request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     said = [f"{'.'.join(str(part) for part in one['loc'][1:])}: {one['msg']}" for one in error.errors()]
     return fault(422, "; ".join(said) or "the request is not as the API describes it")
+
+
+def _half_a_character(_request: Request, _error: Exception) -> Response:
+    # JSON may spell one, and nothing that is kept or tokenised may hold it.
+    return fault(422, "a text holds half a character (a lone surrogate); type it anew")
 
 
 def _http(_request: Request, error: Exception) -> Response:
