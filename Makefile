@@ -24,7 +24,7 @@ demo: $(STAMP) studio  ## a survey of the bundled model over the demo corpora
 	$(BIN)/theodolite demo
 
 test: $(STAMP) studio browser  ## every test, two files at a time
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --durations 20
 
 lint: $(STAMP)  ## ruff, mypy, the import contracts
 	$(BIN)/ruff check .

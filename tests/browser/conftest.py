@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from demo_folder import DemoFolder, make_demo
+
+from browser.demo_folder import DemoFolder, make_demo
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = Path("/usr/bin/chromium")
