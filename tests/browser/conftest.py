@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from browser.demo_folder import DemoFolder, make_demo
+from browser.demo_folder import PARTS, DemoFolder
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = Path("/usr/bin/chromium")
@@ -57,14 +57,15 @@ def node_modules() -> Path:
 @pytest.fixture(scope="session")
 def demo(shared_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> DemoFolder:
     """The demo, made once a run; the surveys are this worker's own copies, to which a page may add readings."""
-    made = shared_folder / "demo"
-    with _alone(shared_folder / "lock"):
-        if not made.exists():
-            unfinished = shared_folder / "unfinished"
-            shutil.rmtree(unfinished, ignore_errors=True)
-            make_demo(unfinished)
-            unfinished.rename(made)
-    own, whole = DemoFolder(tmp_path_factory.mktemp("demo")), DemoFolder(made)
+    own, whole = DemoFolder(tmp_path_factory.mktemp("demo")), DemoFolder(shared_folder / "demo")
+    # Every second worker begins at the other end, so that two make a half each.
+    order = -1 if os.environ.get("PYTEST_XDIST_WORKER", "gw0")[-1] in "13579" else 1
+    for part in list(PARTS)[::order]:
+        with _alone(shared_folder / f"{part}.lock"):
+            done = shared_folder / f"{part}.done"
+            if not done.exists():
+                PARTS[part](whole)
+                done.touch()
     for copy, original in ((own.genres, whole.genres), (own.reviews, whole.reviews)):
         shutil.copytree(original, copy)
     for link, original in ((own.classifier, whole.classifier), (own.items, whole.items), (own.store, whole.store)):

@@ -36,31 +36,40 @@ class DemoFolder:
         return self.root / "store"
 
 
-def make_demo(root: Path) -> None:
-    """Make all of it with the library, as the command does."""
+def make_genres(demo: DemoFolder) -> None:
+    """The survey of the four genres, and the catalogue, with the library, as the command makes them."""
     # Only the worker that makes it needs torch.
     from theodolite import Encoder, Store, Survey
     from theodolite.catalogue import build_catalogue
     from theodolite.contextuality import Contextuality
-    from theodolite.demo import GENRES, REVIEWS
+    from theodolite.demo import GENRES
     from theodolite.illusion import Illusion
     from theodolite.isotropy import Isotropy
-    from theodolite.salience import Salience
-    from theodolite.train.classifier import Training, train_classifier
 
-    demo, store = DemoFolder(root), Store(root / "store")
+    store = Store(demo.store)
     genres = [_first(source, name, TEXTS, demo.store) for name, source in GENRES.items()]
     bundled = Encoder.load("all-MiniLM-L6-v2")
     asked = [Contextuality(min_contexts=3), Illusion(min_count=8), Isotropy(n_clusters=5)]
     Survey.run(bundled, genres, instruments=asked, store=store, command=["theodolite", "demo"]).save(demo.genres)
     build_catalogue(bundled, genres[-1], demo.items, store=store)
+
+
+def make_reviews(demo: DemoFolder) -> None:
+    """The classifier of reviews, and its survey."""
+    from theodolite import Encoder, Store, Survey
+    from theodolite.demo import REVIEWS
+    from theodolite.salience import Salience
+    from theodolite.train.classifier import Training, train_classifier
+
     reviews = _first(REVIEWS, "reviews", LABELLED, demo.store)
     training = Training(epochs=1, learning_rate=3e-4, batch_size=16, evaluations=1)
     train_classifier("all-MiniLM-L6-v2", reviews, demo.classifier, training)
     looked_at = Salience(marker="rating", neighbours=("errors",), sensitivity=("auto",), insertions=20, faithful=20)
-    command = ["theodolite", "demo", "--studio"]
-    classifier = Encoder.load(demo.classifier)
-    Survey.run(classifier, [reviews], instruments=[looked_at], store=store, command=command).save(demo.reviews)
+    how = {"store": Store(demo.store), "command": ["theodolite", "demo", "--studio"]}
+    Survey.run(Encoder.load(demo.classifier), [reviews], instruments=[looked_at], **how).save(demo.reviews)
+
+
+PARTS = {"genres": make_genres, "reviews": make_reviews}
 
 
 def _first(source: str, name: str, limit: int, texts: Path):
