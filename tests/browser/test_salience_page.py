@@ -213,3 +213,5 @@ def test_a_survey_of_no_classifier_says_what_to_run(visit, no_serious_faults):
     assert "has no classification head" in shown or "was not among the instruments" in shown
     assert "theodolite train classifier" in shown
     no_serious_faults(page)
+    page.locator("main").get_by_role("link", name="reviews-classifier: a survey").click()
+    page.wait_for_url("**/s/reviews/salience")
