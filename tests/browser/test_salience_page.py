@@ -55,6 +55,8 @@ def test_every_view_fits_and_is_accessible(view, width, theme, visit, no_serious
     assert page.locator(".fault").count() == 0
     no_sideways_scroll(page)
     no_serious_faults(page)
+    tab = page.get_by_role("tab", selected=True).first.bounding_box()
+    assert tab["x"] >= 0 and tab["x"] + tab["width"] <= width
 
 
 def test_accuracy_stands_beside_its_baseline(visit, ask):

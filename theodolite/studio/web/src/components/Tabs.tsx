@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useId, useRef } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 
 interface TabsProps<Id extends string> {
   /** What the tabs are about, for screen readers. */
@@ -15,6 +15,14 @@ interface TabsProps<Id extends string> {
 export function Tabs<Id extends string>({ label, tabs, value, onChange, children }: TabsProps<Id>) {
   const base = useId();
   const list = useRef<HTMLDivElement>(null);
+  const tabOf = (id: Id) => list.current?.querySelector<HTMLElement>(`[data-tab="${CSS.escape(id)}"]`);
+  useEffect(() => {
+    // In a narrow window the strip scrolls; only sideways, so that the page stays where it is.
+    const strip = list.current;
+    const chosen = tabOf(value)?.getBoundingClientRect();
+    if (!strip || !chosen) return;
+    strip.scrollLeft += chosen.left - strip.getBoundingClientRect().left - (strip.clientWidth - chosen.width) / 2;
+  }, [value]);
   const move = (event: KeyboardEvent) => {
     const at = tabs.findIndex((tab) => tab.id === value);
     const steps: Record<string, number> = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 };
@@ -23,7 +31,7 @@ export function Tabs<Id extends string>({ label, tabs, value, onChange, children
     if (!next) return;
     event.preventDefault();
     onChange(next.id);
-    list.current?.querySelector<HTMLElement>(`[data-tab="${CSS.escape(next.id)}"]`)?.focus();
+    tabOf(next.id)?.focus();
   };
   return (
     <div>
