@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from contextlib import contextmanager
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from theodolite.batching import windows
 from theodolite.cli.main import main
 from theodolite.corpus import Corpus
 from theodolite.encoder.classifier import Classifier
-from theodolite.encoder.resolve import resolve
+from theodolite.encoder.resolve import ModelFolder, resolve
 from theodolite.errors import InputError
 from theodolite.train.batches import (
     MOST_WINDOWS,
@@ -33,8 +34,9 @@ from theodolite.train.batches import (
     parts_within,
     spread,
 )
-from theodolite.train.classifier import Training, train_classifier
+from theodolite.train.classifier import Training, _key, train_classifier
 from theodolite.train.examples import split_corpus
+from theodolite.train.folder import key_of
 from theodolite.train.labels import class_weights, task_of
 from theodolite.train.loop import Pace, last_whole_checkpoint
 from theodolite.train.model import freeze, new_classifier
@@ -405,7 +407,9 @@ def test_refused_in_one_line(corpus: Corpus, training: dict, line: str, tmp_path
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"epochs": 0}, {"validation": 1.0}, {"learning_rate": 0.0}, {"freeze": "some"}, {"weights": "odd"}]
+    "wrong",
+    [{"epochs": 0}, {"validation": 1.0}, {"learning_rate": 0.0}, {"freeze": "some"}, {"weights": "odd"}]
+    + [{"attention_dropout": 1.0}],
 )
 def test_options_are_checked(wrong: dict) -> None:
     with pytest.raises(InputError, match=f"--{next(iter(wrong)).replace('_', '-')}"):
@@ -514,3 +518,33 @@ def test_the_command_takes_labels_of_any_column(small: str, tmp_path: Path, caps
         main(command)
     assert left.value.code == 2
     assert "--out DIR" in capsys.readouterr().err
+
+
+# --- dropout of attention weights
+
+
+def test_attention_dropout_is_changed_alone(small: str) -> None:
+    task = task_of("auto", ["a", "b"], "x")
+    plain, changed = (
+        new_classifier(resolve(small), task, None, 0, rate)[0]._head.bert.encoder.layer[0].attention
+        for rate in (None, 0.0)
+    )
+    assert (plain.self.dropout.p, plain.output.dropout.p) == (0.1, 0.1)
+    assert (changed.self.dropout.p, changed.output.dropout.p) == (0.0, 0.1)
+
+
+def test_a_model_without_attention_dropout_is_refused(small: str, tmp_path: Path) -> None:
+    config = json.loads((Path(small) / "config.json").read_text())
+    del config["attention_probs_dropout_prob"]
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(InputError, match="--attention-dropout: odd's config.json has none of"):
+        new_classifier(ModelFolder("odd", tmp_path), task_of("auto", ["a", "b"], "x"), None, 0, 0.0)
+
+
+def test_only_a_changed_attention_dropout_makes_another_training(small: str) -> None:
+    keys = [
+        _key(resolve(small), colours(), None, Training(attention_dropout=rate), None, False) for rate in (None, 0.0)
+    ]
+    before = {name: value for name, value in asdict(Training()).items() if name != "attention_dropout"}
+    parts = {"model": [resolve(small).hash, resolve(small).tokenizer_hash], "corpora": [colours().hash, None]}
+    assert keys[0] == key_of({**parts, "options": before, "max_length": None}) != keys[1]

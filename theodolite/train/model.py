@@ -13,13 +13,19 @@ from theodolite.encoder.tokens import Tokenizer
 from theodolite.errors import InputError
 from theodolite.train.labels import Task, frozen_layers
 
+# What configurations call the dropout of attention weights.
+ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
 
-def new_classifier(folder: ModelFolder, task: Task, max_length: int | None, seed: int) -> tuple[Classifier, Any]:
+
+def new_classifier(
+    folder: ModelFolder, task: Task, max_length: int | None, seed: int, attention_dropout: float | None = None
+) -> tuple[Classifier, Any]:
     """A classifier whose head is new, made under the seed, and its tokenizer as transformers knows it."""
     from transformers import AutoModelForSequenceClassification, set_seed
 
     set_seed(seed)
     names = task.names or ("value",)
+    changed = {} if attention_dropout is None else {_attention_dropout(folder): attention_dropout}
     try:
         loaded, found = AutoModelForSequenceClassification.from_pretrained(
             folder.path,
@@ -31,6 +37,7 @@ def new_classifier(folder: ModelFolder, task: Task, max_length: int | None, seed
             id2label=dict(enumerate(names)),
             label2id={name: i for i, name in enumerate(names)},
             problem_type="regression" if task.regression else "single_label_classification",
+            **changed,
         )
         fast = load_tokenizer(folder)
     except Exception as fault:  # transformers raises many classes for a folder that is not a model
@@ -44,6 +51,14 @@ def new_classifier(folder: ModelFolder, task: Task, max_length: int | None, seed
     classifier = Classifier(folder, loaded, Tokenizer(fast, folder.name), max_length)
     loaded.loaded_keys = frozenset(loaded.state_dict()) - frozenset(found["missing_keys"])
     return classifier, fast
+
+
+def _attention_dropout(folder: ModelFolder) -> str:
+    """What the model's own configuration calls it."""
+    name = next((name for name in ATTENTION_DROPOUT if name in folder.config), None)
+    if name is None:
+        raise InputError(f"--attention-dropout: {folder.name}'s config.json has none of {', '.join(ATTENTION_DROPOUT)}")
+    return name
 
 
 def _renew_head(model: Any) -> None:
