@@ -408,8 +408,14 @@ def test_refused_in_one_line(corpus: Corpus, training: dict, line: str, tmp_path
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"epochs": 0}, {"validation": 1.0}, {"learning_rate": 0.0}, {"freeze": "some"}, {"weights": "odd"}]
-    + [{"attention_dropout": 1.0}],
+    [
+        {"epochs": 0},
+        {"validation": 1.0},
+        {"learning_rate": 0.0},
+        {"freeze": "some"},
+        {"weights": "odd"},
+        {"attention_dropout": 1.0},
+    ],
 )
 def test_options_are_checked(wrong: dict) -> None:
     with pytest.raises(InputError, match=f"--{next(iter(wrong)).replace('_', '-')}"):
@@ -537,7 +543,7 @@ def test_a_model_without_attention_dropout_is_refused(small: str, tmp_path: Path
     config = json.loads((Path(small) / "config.json").read_text())
     del config["attention_probs_dropout_prob"]
     (tmp_path / "config.json").write_text(json.dumps(config))
-    with pytest.raises(InputError, match="--attention-dropout: odd's config.json has none of"):
+    with pytest.raises(InputError, match="--attention-dropout: odd"):
         new_classifier(ModelFolder("odd", tmp_path), task_of("auto", ["a", "b"], "x"), None, 0, 0.0)
 
 
