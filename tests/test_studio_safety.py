@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import http.client
 import json
+import re
 import shutil
 import socket
 import threading
@@ -16,13 +17,15 @@ import pyarrow as pa
 import pytest
 import uvicorn
 from fastapi.routing import APIRoute
+from starlette.testclient import TestClient
 
 from theodolite import InputError, make_studio
+from theodolite.cli.main import main
 from theodolite.corpus.arrow_file import write_batches
 from theodolite.encoder.resolve import resolve
 from theodolite.reading import Reading
 from theodolite.store import Store
-from theodolite.studio import pages
+from theodolite.studio import pages, serve
 from theodolite.studio.guard import COOKIE, POLICY
 from theodolite.studio.settings import Settings, is_loopback
 from theodolite.studio.texts import find_corpus
@@ -73,6 +76,11 @@ class Server:
                 return b""
 
 
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return int(listening.getsockname()[1])
+
+
 def served(app) -> Iterator[Server]:
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False))
@@ -95,6 +103,8 @@ def static(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (static / "index.html").write_text("<!DOCTYPE html><title>the studio</title>")
     (static / "annotate.html").write_text("<!DOCTYPE html><title>the annotator</title>")
     (static / "assets" / "main.js").write_text("0")
+    for name in ("theme.js", "icon.svg"):
+        (static / name).write_text("0")
     return static
 
 
@@ -250,10 +260,15 @@ def test_without_the_token_no_route_answers(public):
 
 def test_annotators_get_their_page_and_nothing_else_without_the_studio_s_token(public):
     assert b"the annotator" in public.ask("/a/some-token")[2]
-    assert public.ask("/assets/main.js")[0] == 200
+    page = (Path(pages.__file__).parent / "web" / "annotate.html").read_text()
+    named = [path for path in re.findall(r'(?:href|src)="([^"]+)"', page) if not path.startswith("/src/")]
+    for path in ("/assets/main.js", *named):
+        assert public.ask(path)[0] == 200, path
+    assert set(named) == {"/theme.js", "/icon.svg"}
     # Their own token is asked for instead.
     assert public.ask("/api/annotate/some-token/about")[0] in (403, 404)
-    for path in ("/a/../api/surveys", "/assets/../index.html", "/api/annotate/../surveys", "/a/%2e%2e/api/surveys"):
+    for path in ("/a/../api/surveys", "/assets/../index.html", "/api/annotate/../surveys", "/a/%2e%2e/api/surveys",
+                 "/theme.js/../api/surveys", "/theme.js/x", "/icon.svgx"):  # fmt: skip
         assert public.ask(path)[0] in (400, 401), path
 
 
@@ -293,6 +308,9 @@ def test_the_token_lets_in_by_header_cookie_and_once_by_address(public):
     assert b"url=/s/x/map?colour=%3Cb%3E" in body and TOKEN.encode() not in body and b"<b>" not in body
     kept = cookie.partition(";")[0]
     assert public.ask("/api/surveys", headers={"Cookie": kept})[0] == 200
+    # Cookies of other applications on the same host come with it, written as they like.
+    for others in ('prefs={"a":1}; {}', "{}; prefs={1}", "a b=[c]; {}", "; ;{}"):
+        assert public.ask("/api/surveys", headers={"Cookie": others.replace("{}", kept)})[0] == 200, others
     # Only a page is opened so: nothing is changed by an address.
     assert public.ask(f"/api/surveys/x/run?token={TOKEN}", "POST", body=b"{}")[0] == 401
 
@@ -304,6 +322,32 @@ def test_a_studio_for_others_is_asked_for_by_its_own_names_only(public):
     assert public.ask("/api/surveys", headers={**known, "Host": "evil.org"})[0] == 403
     foreign = {**known, "Origin": "http://evil.org"}
     assert public.ask("/api/surveys", headers=foreign)[0] == 403
+
+
+def test_a_name_given_to_the_command_is_let_in(monkeypatch, tmp_path):
+    asked = []
+
+    def not_served(app, settings, listening, *, browser, path="/"):
+        listening.close()
+        client = TestClient(app, base_url="http://lab.example:8400")
+        asked.append(client.get("/api/surveys", headers={"Authorization": f"Bearer {settings.token}"}).status_code)
+        asked.append(client.get("/api/surveys").status_code)
+
+    monkeypatch.setattr(serve, "serve", not_served)
+    database = ["--database", str(tmp_path / "s.db")]
+    port = ["--port", str(free_port())]
+    for command in (["study", "serve", *database, *port, "--host", "0.0.0.0"], ["studio", *database, *port]):
+        with pytest.raises(SystemExit) as left:
+            main([*command, "--name", "other.example", "--name", "Lab.Example"])
+        assert not left.value.code
+    # Whoever is asked for by a name can be reached by others, and so has a token: behind a proxy too.
+    assert asked == [200, 401, 200, 401]
+
+
+@pytest.mark.parametrize("name", ["http://lab.example", "lab.example:8400", "lab.example/studio", " ", "a b"])
+def test_a_name_that_no_request_can_have_is_told(name):
+    with pytest.raises(InputError, match="--name .*without"):
+        Settings(names=(name,), token=TOKEN)
 
 
 # Paths

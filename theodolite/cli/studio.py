@@ -15,6 +15,12 @@ PORT = Annotated[
     int | None,
     typer.Option("--port", min=1, max=65535, help=f"Where to listen; {DEFAULT_PORT}, or the next that is free."),
 ]
+NAMED = Annotated[
+    list[str],
+    typer.Option(
+        "--name", metavar="HOST", help="A name by which others ask for this machine, such as an alias; repeatable."
+    ),
+]
 NO_BROWSER = Annotated[bool, typer.Option("--no-browser", help="Do not open the browser.")]
 
 
@@ -42,6 +48,7 @@ def studio(
             "--host", help="The address to listen on; with others than this machine's own, a token is needed."
         ),
     ] = "127.0.0.1",
+    name: NAMED = [],  # noqa: B006
     port: PORT = None,
     token: Annotated[
         str | None, typer.Option("--token", help="What others must show; made up where it is needed and not given.")
@@ -56,6 +63,7 @@ def studio(
         catalogues=catalogue,
         database=database,
         host=host,
+        names=name,
         port=port,
         token=token,
         browser=not no_browser,
@@ -70,6 +78,7 @@ def open_studio(
     catalogues: Sequence[Path] = (),
     database: str | None = None,
     host: str = "127.0.0.1",
+    names: Sequence[str] = (),
     port: int | None = None,
     token: str | None = None,
     browser: bool = True,
@@ -80,7 +89,7 @@ def open_studio(
     from theodolite.studio.app import make_studio
     from theodolite.studio.serve import listen, safe_settings, serve
 
-    settings = safe_settings(host, port or DEFAULT_PORT, token)
+    settings = safe_settings(host, port or DEFAULT_PORT, token, names)
     app = make_studio(
         list(surveys),
         models=list(models),

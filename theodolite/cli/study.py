@@ -16,7 +16,7 @@ from rich.table import Table
 
 from theodolite.cli import build, show
 from theodolite.cli.jobs import check_out, print_json
-from theodolite.cli.studio import DEFAULT_PORT, open_studio
+from theodolite.cli.studio import DEFAULT_PORT, NAMED, open_studio
 from theodolite.errors import InputError
 from theodolite.options import options_of
 from theodolite.study.draws import DRAWS
@@ -147,6 +147,7 @@ def serve_studies(
         str,
         typer.Option("--host", help="The address to listen on; 0.0.0.0 for annotators on other machines."),
     ] = "127.0.0.1",
+    name: NAMED = [],  # noqa: B006
     # Always the same one: the links that annotators have name it.
     port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Where to listen.")] = DEFAULT_PORT,
     token: Annotated[
@@ -156,7 +157,9 @@ def serve_studies(
     """The studio without surveys."""
     from theodolite.study.database import default_database
 
-    open_studio([], database=database or default_database(), host=host, port=port, token=token, browser=False)
+    open_studio(
+        [], database=database or default_database(), host=host, names=name, port=port, token=token, browser=False
+    )
 
 
 @app.command("results", help="What people answered: tables, agreement, figures.")

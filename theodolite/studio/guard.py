@@ -9,10 +9,10 @@ from __future__ import annotations
 import hmac
 import socket
 from html import escape
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -34,6 +34,8 @@ HEADERS = {
 }
 # What annotators need: their own token, in the address, is checked by the routes themselves.
 _FOR_ANNOTATORS = ("/a/", "/api/annotate/", "/assets/")
+# Files that their page names beside those.
+_OF_THEIR_PAGE = ("/theme.js", "/icon.svg")
 # A path that is still encoded after so many decodings is nobody's name.
 _DECODED = 4
 _A_YEAR = 365 * 24 * 3600
@@ -99,14 +101,15 @@ class Guard:
 
     def _without_token(self, scope: Scope, headers: Headers) -> Response | None:
         wanted = self.settings.token
-        if wanted is None or scope["path"].startswith(_FOR_ANNOTATORS):
+        path = scope["path"]
+        if wanted is None or path.startswith(_FOR_ANNOTATORS) or path in _OF_THEIR_PAGE:
             return None
         if any(_same(shown, wanted) for shown in (_cookie(headers), _bearer(headers))):
             return None
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         if scope["method"] == "GET" and any(_same(value, wanted) for name, value in query if name == "token"):
             rest = [pair for pair in query if pair[0] != "token"]
-            return _let_in(wanted, scope["path"], urlencode(rest))
+            return _let_in(wanted, path, urlencode(rest))
         return fault(401, "this studio needs its token: open the address that it printed, which has it")
 
     async def _body(self, scope: Scope, receive: Receive) -> list[Message] | None:
@@ -174,11 +177,8 @@ def _bearer(headers: Headers) -> str:
 
 
 def _cookie(headers: Headers) -> str:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
-        return ""
-    return found.value if found is not None else ""
+    # Not by the standard library, which stops at the first cookie that it dislikes, and that may be another's.
+    return cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
 
 
 def _same(given: str, wanted: str) -> bool:

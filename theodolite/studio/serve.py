@@ -8,23 +8,24 @@ import socket
 import sys
 import threading
 import webbrowser
+from collections.abc import Sequence
 from urllib.parse import quote
 
 import uvicorn
 from fastapi import FastAPI
 
 from theodolite.errors import InputError
-from theodolite.studio.settings import Settings, is_loopback
+from theodolite.studio.settings import Settings, reached_by_others
 
 # Ports that are tried after one that is taken, before any free one is.
 _NEXT_PORTS = 20
 
 
-def safe_settings(host: str, port: int, token: str | None) -> Settings:
+def safe_settings(host: str, port: int, token: str | None, names: Sequence[str] = ()) -> Settings:
     """The settings for a host; where others can reach it and no token is given, one is made up."""
-    if token is None and not is_loopback(host):
+    if token is None and reached_by_others(host, names):
         token = secrets.token_urlsafe(24)
-    return Settings(host=host, port=port, token=token)
+    return Settings(host=host, port=port, token=token, names=tuple(names))
 
 
 def listen(settings: Settings, *, fixed: bool) -> socket.socket:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from theodolite.errors import InputError
@@ -15,7 +17,8 @@ class Settings:
     """Where the studio listens, and what it lets in.
 
     token: whoever asks must show it; a studio that others can reach has to have one. names: further names by which
-    the machine may be asked for, such as that of a proxy in front of it. max_body: bytes of a request's body.
+    the machine may be asked for, such as an alias, or that of a proxy in front of it. max_body: bytes of a request's
+    body.
 
     >>> Settings().open_to_others
     False
@@ -32,13 +35,25 @@ class Settings:
             raise InputError("--token: letters, digits and signs of ASCII only: it travels in a header")
         if self.token is not None and len(self.token) < 8:
             raise InputError("--token: give at least 8 characters, or none for a random one")
+        for name in self.names:
+            if re.fullmatch(r"[\w.-]+", name) is None and address_of(name) is None:
+                raise InputError(f"--name {name}: only the host's name is wanted, without http://, port or path")
         if self.open_to_others and self.token is None:
             raise InputError(f"--host {self.host}: others can reach it, so it needs a token; give one with --token")
 
     @property
     def open_to_others(self) -> bool:
-        """Whether other machines can reach it."""
-        return not is_loopback(self.host)
+        """Whether other machines can reach it: at its address, or by a name, through a proxy."""
+        return reached_by_others(self.host, self.names)
+
+
+def reached_by_others(host: str, names: Sequence[str]) -> bool:
+    """Whether other machines can ask a studio that listens on a host and has further names.
+
+    >>> reached_by_others("127.0.0.1", ()), reached_by_others("127.0.0.1", ("lab.example",))
+    (False, True)
+    """
+    return not all(map(is_loopback, (host, *names)))
 
 
 def is_loopback(host: str) -> bool:
