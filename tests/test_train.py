@@ -34,7 +34,7 @@ from theodolite.train.batches import (
     parts_within,
     spread,
 )
-from theodolite.train.classifier import Training, _key, train_classifier
+from theodolite.train.classifier import Training, train_classifier, training_key
 from theodolite.train.examples import split_corpus
 from theodolite.train.folder import key_of
 from theodolite.train.labels import class_weights, task_of
@@ -549,7 +549,8 @@ def test_a_model_without_attention_dropout_is_refused(small: str, tmp_path: Path
 
 def test_only_a_changed_attention_dropout_makes_another_training(small: str) -> None:
     keys = [
-        _key(resolve(small), colours(), None, Training(attention_dropout=rate), None, False) for rate in (None, 0.0)
+        training_key(resolve(small), colours(), None, Training(attention_dropout=rate), None, False)
+        for rate in (None, 0.0)
     ]
     before = {name: value for name, value in asdict(Training()).items() if name != "attention_dropout"}
     parts = {"model": [resolve(small).hash, resolve(small).tokenizer_hash], "corpora": [colours().hash, None]}

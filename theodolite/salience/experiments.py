@@ -12,10 +12,11 @@ import numpy as np
 
 from theodolite.accumulate import hash_of
 from theodolite.corpus import Corpus
+from theodolite.encoder.resolve import resolve
 from theodolite.errors import InputError
 from theodolite.instrument import Progress
 from theodolite.salience.planting import plant
-from theodolite.train.classifier import Training, train_classifier
+from theodolite.train.classifier import Training, train_classifier, training_key
 from theodolite.train.scores import Scores
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ class Experiment:
         """The trained classifier; kept in the store's folder, and trained only once."""
         from theodolite.encoder.encoder import Encoder
 
-        out = store.folder("models") / f"{self.name}-{Path(model).name}-{self.training.hash[:12]}"
+        key = training_key(resolve(model), self.training, None, self.options, self.max_length)
+        out = store.folder("models") / f"{self.name}-{Path(model).name}-{key[:12]}"
         scores = train_classifier(
             model, self.training, out, self.options, max_length=self.max_length, progress=progress
         )

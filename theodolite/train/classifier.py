@@ -85,7 +85,7 @@ def train_classifier(
     first and after each; the rows it gives go into the record, as `watched`.
     """
     folder, out = resolve(model), Path(out).absolute()
-    key = _key(folder, corpus, validation, training, max_length, rounded)
+    key = training_key(folder, corpus, validation, training, max_length, rounded)
     record = finished_record(out, key)
     if record is not None:
         return Scores(**record["scores"])
@@ -157,13 +157,13 @@ def _train(
     return scores
 
 
-def _key(
+def training_key(
     folder: ModelFolder,
     corpus: Corpus,
     validation: Corpus | None,
     training: Training,
     max_length: int | None,
-    rounded: bool,
+    rounded: bool = False,
 ) -> str:
     """What makes the trained weights what they are."""
     options = dataclasses.asdict(training)
