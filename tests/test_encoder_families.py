@@ -77,6 +77,21 @@ FAMILIES = {
         True,
         16,
     ),
+    "mobilebert": (
+        tf.MobileBertModel,
+        tf.MobileBertConfig(
+            **SIZES,
+            **WIDE,
+            embedding_size=16,
+            intra_bottleneck_size=16,
+            normalization_type="layer_norm",
+            max_position_embeddings=96,
+        ),
+        "wordpiece",
+        96,
+        False,
+        16,
+    ),
     "deberta": (
         tf.DebertaModel,
         tf.DebertaConfig(

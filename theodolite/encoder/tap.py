@@ -32,7 +32,10 @@ class InputTap(threading.local):
 
     @contextmanager
     def on(self, embeddings: torch.nn.Module, positions: torch.nn.Module | None) -> Iterator[InputTap]:
-        """Tap a model's word embedding and, where it has one, its position embedding."""
+        """Tap a model's word embedding and, where it has one of that width, its position embedding.
+
+        MobileBERT makes its word embeddings wider before it adds positions: there the words' alone are tapped.
+        """
 
         def cut(_module: torch.nn.Module, _inputs: Any, output: torch.Tensor) -> torch.Tensor:
             moved = output if self._move is None else self._move(output)
@@ -50,7 +53,7 @@ class InputTap(threading.local):
             return moved
 
         hooks = [embeddings.register_forward_hook(cut)]
-        if positions is not None:
+        if positions is not None and getattr(positions, "embedding_dim", 0) == getattr(embeddings, "embedding_dim", 0):
             hooks.append(positions.register_forward_hook(note))
         try:
             yield self
