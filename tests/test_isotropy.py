@@ -299,3 +299,32 @@ def test_peoples_own_vectors(tmp_path):
     [found] = run([Isotropy(space="sentence", methods="mean")], encoder, [corpus], store=Store(tmp_path))
     expected = measure_array(corpus.vectors.astype(np.float64))
     assert rows_of(found, "measures", method="none")[0]["isoscore"] == pytest.approx(expected.isoscore, rel=1e-5)
+
+
+@pytest.mark.parametrize(("vectors", "dim"), [(1, 8), (40, 1)])
+def test_one_vector_or_one_dimension_is_measured_and_drawn(vectors, dim, tmp_path):
+    from theodolite.encoder.given import GivenVectors
+
+    given = np.random.default_rng(0).standard_normal((vectors, dim)).astype("f4")
+    corpus = Corpus.of([f"text {i}" for i in range(vectors)], "mine", vectors=given)
+    asked = Isotropy(space="sentence", methods="mean")
+    [found] = run([asked], GivenVectors([corpus]), [corpus], store=Store(tmp_path / "store"))
+    points = rows_of(found, "points", method="none")
+    assert len(points) == vectors and {p["y"] for p in points} == {0}
+    assert sorted(abs(p["x"]) for p in points) == pytest.approx(sorted(np.linalg.norm(given, axis=1)), rel=1e-5)
+    assert list((found.save(tmp_path / "out") / "figures").glob("*.svg"))
+
+
+def test_a_corpus_without_words_is_refused_in_one_line(xtremedistil, tmp_path):
+    corpus = Corpus.of(["...", "?!", "— —"], "marks")
+    with pytest.raises(InputError, match=r"^marks: no words to measure$"):
+        run([Isotropy(space="word", methods="none")], xtremedistil, [corpus], store=Store(tmp_path))
+
+
+def test_pairs_all_of_one_score_are_not_drawn(xtremedistil, tmp_path):
+    path = tmp_path / "level.tsv"
+    path.write_text("score\tsentence1\tsentence2\n2\tA cat.\tA dog.\n2\tA house.\tSome trees.\n", encoding="utf-8")
+    asked = Isotropy(sts=(str(path),), methods="mean")
+    [found] = run([asked], xtremedistil, asked.own_corpora(), store=Store(tmp_path / "store"))
+    assert {r["spearman"] for r in rows_of(found, "sts")} == {None}
+    assert "sts" not in found.drawings() and found.save(tmp_path / "out").exists()

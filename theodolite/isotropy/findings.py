@@ -33,7 +33,7 @@ def _spaces(measured: Sequence[Row]) -> list[str]:
         sample = "all" if plain["n"] == plain["units"] else f"a sample of {plain['n']:,} of"
         where = f"{plain['encoder']} on {corpus}: in layer {last}"
         said.append(
-            f"{where}, over {sample} {plain['units']:,} {_plural(plain['space'])}, two random ones have a cosine of "
+            f"{where}, over {sample} {plain['units']:,} {plural(plain['space'])}, two random ones have a cosine of "
             f"{plain['mean_cosine']:.2f}, the first direction holds {percent(plain['variance_top1'])} of the variance, "
             f"the IsoScore is {plain['isoscore']:.3f} (a round cloud of that size: {cloud['isoscore']:.3f})."
         )
@@ -134,7 +134,8 @@ def _count(files: Sequence[Any]) -> str:
     return "1 file" if len(files) == 1 else f"{len(files)} files"
 
 
-def _plural(space: str) -> str:
+def plural(space: str) -> str:
+    """Several units of a space, in words."""
     return {"cls": "CLS vectors"}.get(space, f"{space}s")
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from theodolite.corpus import Corpus
 from theodolite.errors import InputError
 from theodolite.instrument import Instrument, Passes, Subject
-from theodolite.isotropy.findings import findings
+from theodolite.isotropy.findings import findings, plural
 from theodolite.isotropy.reading import IsotropyReading
 from theodolite.isotropy.spaces import SPACES, KeepSpace, KeptSpace, Sample, Sampled, layers_of
 from theodolite.isotropy.sts_files import StsFile, read_sts
@@ -73,6 +73,9 @@ class Isotropy(Instrument):
             raise InputError(f"--space {self.space}: --sts judges the space of tokens; leave --space out")
         layers = layers_of(self.layer, subject)
         sampled: Mapping[str, Sampled] = yield Sample(self.space, self.max_vectors, self.seed)
+        empty = next((name for name, found in sampled.items() if not found.units), None)
+        if empty is not None:
+            raise InputError(f"{empty}: no {plural(self.space)} to measure")
         kept: Mapping[str, KeptSpace] = yield KeepSpace(
             subject, sampled, space=self.space, layers=layers, seed=self.seed
         )

@@ -82,5 +82,7 @@ class _Picture:
         """(x, y) of the points, after a transform or as they are; the cloud lies to the right of the origin."""
         vectors = self._some if made is None else made.transform(self._some)
         axes = np.linalg.svd(vectors, full_matrices=False)[2][:2]
+        # One vector, or one dimension, has one axis only: it lies at 0 on the other.
+        axes = np.pad(axes, ((0, 2 - len(axes)), (0, 0)))
         placed = vectors @ axes.T
         return [(float(x), float(y)) for x, y in placed * np.where(placed.sum(axis=0) < 0, -1, 1)]

@@ -74,7 +74,7 @@ class IsotropyReading(Reading):
                 "The band is a 95% interval; dotted, a round cloud of that size.",
                 self._draw_layers,
             )
-        if "sts" in self.tables:
+        if self._sts_drawn():
             found["sts"] = Drawing(
                 "What rounding buys",
                 "Spearman's correlation of cosines with people's scores, times 100, in the last layer asked for, with "
@@ -137,10 +137,15 @@ class IsotropyReading(Reading):
             legend(figure, *axes[0].get_legend_handles_labels())
         return figure
 
+    def _sts_drawn(self) -> list[Row]:
+        """The rows of the last layer that have a correlation; scores or cosines that do not vary have none."""
+        rows = self._first("sts") if "sts" in self.tables else []
+        layer = max((r["layer"] for r in rows), default=0)
+        return [r for r in rows if r["layer"] == layer and r["spearman"] is not None]
+
     def _draw_sts(self) -> Figure:
-        rows = self._first("sts")
-        layer = max(r["layer"] for r in rows)
-        mine = [r for r in rows if r["layer"] == layer and r["spearman"] is not None]
+        mine = self._sts_drawn()
+        layer = mine[0]["layer"]
         places = list(dict.fromkeys(r["fitted_on"] for r in mine))
         with styled():
             figure, axes = panels(len(places), 1, height=2.4)
