@@ -31,6 +31,7 @@ from theodolite.accumulate import (
     column_quantiles,
     hash_of,
     mean_interval,
+    mean_interval_of_few,
     mean_pair_cosine,
     nearest,
     scan,
@@ -472,6 +473,9 @@ def test_mean_interval_against_the_definition() -> None:
         assert mean[at] == pytest.approx(sum(held) / len(held))
         half = 1.959963984540054 * np.std(held, ddof=1) / len(held) ** 0.5 if len(held) > 1 else np.nan
         np.testing.assert_allclose([low[at], high[at]], [mean[at] - half, mean[at] + half])
+        half *= stats.t.ppf(0.975, max(len(held) - 1, 1)) / 1.959963984540054
+        few = [float(end[at]) for end in mean_interval_of_few(x)]
+        np.testing.assert_allclose(few, [mean[at], mean[at] - half, mean[at] + half])
     assert np.isnan(mean_interval(np.empty(0))[0])
 
 

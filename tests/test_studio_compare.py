@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 from starlette.testclient import TestClient
 
 from theodolite import Corpus, Survey, explain
@@ -18,7 +19,7 @@ from theodolite.similarity.deletion import deletion
 from theodolite.similarity.explaining import explain_pairs
 from theodolite.similarity.explanation import Asked
 from theodolite.similarity.methods import METHODS
-from theodolite.similarity.randomisation import randomisation
+from theodolite.similarity.randomisation import Randomised, randomisation
 from theodolite.store import Store
 from theodolite.studio import compare_baseline, compare_explaining, compare_truth
 from theodolite.studio.app import make_studio
@@ -241,6 +242,8 @@ def test_texts_are_found_by_what_they_contain_or_at_random(client: TestClient, f
     assert client.get(f"{PLACE}/texts", params={"corpus": "fiction", "q": "((("}).json() == {"texts": [], "found": 0}
     assert "--store" in _refused(client.get(f"{PLACE}/texts", params={"corpus": "gone"}))
     _refused(client.get(f"{PLACE}/texts", params={"corpus": "../../etc"}), 404)
+    for seed in (2**64, -1):
+        _refused(client.get(f"{PLACE}/texts", params={"corpus": "fiction", "seed": seed}))
 
 
 def test_items_are_found_by_title_or_id(client: TestClient, catalogue: Catalogue) -> None:
@@ -321,8 +324,11 @@ def test_the_tests_of_a_pair_are_the_librarys(client: TestClient, minilm, monkey
     ]
     for row, *of in zip(result["randomisation"], *drawn, strict=True):
         for name in ("correlation", "overlap"):
-            mean, low, high = (float(x) for x in mean_interval(np.array([getattr(one, name) for one in of])))
-            assert [row[name], row[f"{name}_low"], row[f"{name}_high"]] == pytest.approx([mean, low, high], abs=1e-4)
+            values = np.array([getattr(one, name) for one in of])
+            half = stats.t.ppf(0.975, 1) * values.std(ddof=1) / 2**0.5
+            ends = [values.mean() - half, values.mean() + half]
+            assert [row[f"{name}_low"], row[f"{name}_high"]] == pytest.approx(ends, abs=1e-4)
+            assert row[name] == pytest.approx(values.mean(), abs=1e-4)
     whole = {r["method"]: r["correlation"] for r in result["randomisation"] if r["change"] == "whole model"}
     assert abs(whole["bti"]) < 0.6 and whole["tfidf-w2v"] == 1
     [explanation] = explain_pairs(minilm, [A], [B], asked)
@@ -338,6 +344,15 @@ def test_the_tests_of_a_pair_are_the_librarys(client: TestClient, minilm, monkey
     bands = {point["method"] for point in result["curves"] if point["low"] is not None}
     assert bands == {"random"} and len(result["curves"]) == 3 * 11
     assert len(result["findings"]) == 3
+
+
+def test_the_interval_over_a_few_seeds_is_student_s() -> None:
+    found = [0.1, 0.3, 0.2, 0.6, 0.4]
+    drawn = [[Randomised("bti", "whole model", 6, value, 0, 0, 1, 0, 0, 1, 0)] for value in found]
+    [row] = compare_truth.randomised_rows(drawn)
+    ends = stats.t.interval(0.95, 4, np.mean(found), stats.sem(found))
+    assert (row.correlation_low, row.correlation_high) == pytest.approx(ends, abs=1e-5)
+    assert (row.overlap_low, row.overlap_high) == (1, 1)
 
 
 def test_the_tests_can_be_cancelled(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
