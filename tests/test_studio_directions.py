@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,12 @@ from theodolite.demo import demo_corpus
 from theodolite.illusion import Illusion
 from theodolite.illusion.concepts import held_out_accuracy, separator
 from theodolite.illusion.features import Feature
-from theodolite.illusion.reading import MEANING
+from theodolite.illusion.reading import MEANING, IllusionReading
+from theodolite.reading import write_json
 from theodolite.studio.app import make_studio
+from theodolite.studio.directions_concepts import Concepts, ConceptSpace
 from theodolite.studio.directions_marks import Marker, features_named
+from theodolite.studio.faults import NotFound
 
 TEXTS, TOP, MIN_COUNT = 250, 10, 20
 MONEY = [
@@ -273,6 +277,42 @@ def test_a_concept_is_fitted_on_all_and_judged_on_held_out_texts(ready, place, m
     assert _one(other, name) is None
     ended(other, other.post(f"{URL}/live"))
     assert _one(other, name)["separator"] == told
+
+
+def test_a_concept_is_not_measured_in_another_space(ready, place, survey):
+    learnt = ended(ready, ready.post(f"{URL}/concepts", json={"texts": MONEY, "others": NATURE}))["result"]["name"]
+    reading = survey.readings["illusion"]
+    about, options = reading.manifest["encoder"], reading.manifest["options"]
+    for changed in (
+        {"options": {**options, "layer": 3}},
+        {"options": {**options, "pooling": "mean"}},
+        {"encoder": {**about, "hash": "0" * 64}},
+        {"encoder": {**about, "window": "64/32"}},
+    ):
+        other = IllusionReading(reading.tables, reading.findings, {**reading.manifest, **changed})
+        app = make_studio([Survey("other", {"illusion": other}, survey.manifest)], store=Store(place / "store"))
+        client = TestClient(app, base_url="http://127.0.0.1:8400")
+        for page in ("one", "curves"):
+            answer = client.get(f"/api/surveys/other/directions/{page}", params={"name": learnt})
+            assert answer.status_code == 404 and "another space" in answer.json()["detail"], (changed, answer.text)
+
+
+def test_a_saved_concept_is_found_in_its_own_space_only(tmp_path):
+    store, name = Store(tmp_path), "concept 0123456789ab"
+    space = ConceptSpace("model", "tokenizer", "256/128", -1, "own")
+    told = {"title": "x", "texts": ["a"], "others": ["b"], "accuracy": 1, "low": 0.5, "high": 1, "guessing": 0.5,
+            "stability": 1, "in_corpora": 0}  # fmt: skip
+    file = store.folder("concepts") / "0123456789ab.json"
+    saved = {"separator": told, "direction": [1.0, 0.0]}
+    write_json(file, {**saved, "space": asdict(space)})
+    assert Concepts(store).get(name, space)[1].tolist() == [1, 0]
+    for other in (replace(space, model="other"), replace(space, window="64/32"), replace(space, layer=3)):
+        with pytest.raises(NotFound, match="another space"):
+            Concepts(store).get(name, other)
+    # One that was kept before spaces were written down may be of any.
+    write_json(file, saved)
+    with pytest.raises(NotFound, match="another space"):
+        Concepts(store).get(name, space)
 
 
 def test_a_list_that_means_nothing_is_not_held_out_well(ready, minilm):

@@ -164,7 +164,23 @@ def test_a_direction_that_is_none_is_told(name, client):
     assert "wanted" in answer.json()["detail"]
 
 
-def test_a_typed_concept_separates_its_texts(client):
+def test_a_neuron_that_never_changes_is_told(opened, corpora, tmp_path):
+    alone = changed(opened[0])
+    reading = alone.readings["illusion"]
+    reading.tables["map"] = reading.tables["map"].slice(0, 1)
+    client = studio(alone, opened[1], corpora, tmp_path)
+    answer = client.get(at(client, "/scores?direction=neuron 7"))
+    assert answer.status_code == 422 and "never changes" in answer.json()["detail"]
+
+
+def changed(survey, **options):
+    """The same survey, its reading with other options."""
+    reading = survey.readings["illusion"]
+    manifest = {**reading.manifest, "options": {**reading.manifest["options"], **options}}
+    return Survey("a survey", {"illusion": IllusionReading(dict(reading.tables), [], manifest)}, survey.manifest)
+
+
+def test_a_typed_concept_separates_its_texts_in_its_own_space_only(client, opened, corpora, tmp_path):
     texts = [f"Is this the question number {n}?" for n in ("one", "two", "three", "four", "five")]
     others = [f"The {n} rode over the hill at dawn." for n in ("knight", "king", "queen", "horseman", "page")]
     job = client.post(at(client, "/concepts"), json={"texts": texts, "others": others}).json()
@@ -173,6 +189,10 @@ def test_a_typed_concept_separates_its_texts(client):
     scores = np.frombuffer(ask(client, f"/scores?direction={found['result']['name']}").content, "<f4")
     corpus = np.frombuffer(ask(client, "/points").content, "<u2", len(scores), 8 * len(scores))
     assert scores[corpus == 0].mean() > scores[corpus == 1].mean()
+    # The store is the same, and there it is a direction among the vectors of another layer.
+    other = studio(changed(opened[0], layer=3), opened[1], corpora, tmp_path)
+    refused = other.get(at(other, f"/scores?direction={found['result']['name']}"))
+    assert refused.status_code == 404 and "another space" in refused.json()["detail"]
 
 
 def test_vectors_that_the_store_lacks_are_computed(opened, corpora, tmp_path):
@@ -205,7 +225,7 @@ def test_texts_of_points(client, opened, corpora):
     assert (cut["text"], cut["length"]) == ("<script>", len(HOSTILE))
 
 
-@pytest.mark.parametrize("points", [[10**6], [-1], list(range(201))])
+@pytest.mark.parametrize("points", [[10**6], [-1], [2**63], list(range(201))])
 def test_points_that_are_none_are_told(points, client):
     assert client.post(at(client, "/texts"), json={"points": points}).status_code == 422
 

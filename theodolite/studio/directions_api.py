@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Query
 
-from theodolite.studio.directions_concepts import Concepts, checked
+from theodolite.studio.bounds import Offset
+from theodolite.studio.directions_concepts import Concepts, ConceptSpace, checked
 from theodolite.studio.directions_live import Found, Live
 from theodolite.studio.directions_models import (
     ConceptAsked,
@@ -17,6 +18,7 @@ from theodolite.studio.directions_models import (
     Overview,
     Separator,
 )
+from theodolite.studio.directions_named import can_be_made
 from theodolite.studio.directions_spaces import Place, Spaces
 from theodolite.studio.directions_views import curves_of, direction_of
 from theodolite.studio.faults import Detail, NotFound
@@ -45,7 +47,7 @@ def router(workspace: Workspace, jobs: Jobs) -> APIRouter:
         word: Annotated[str, Query(max_length=100, description="in a pattern or in the name")] = "",
         sort: Literal["name", "pattern", "locality", "patterns"] = "name",
         descending: bool = False,
-        offset: Annotated[int, Query(ge=0)] = 0,
+        offset: Offset = 0,
         limit: Annotated[int, Query(ge=1, le=200)] = 50,
     ) -> Listing:
         book = spaces.book(spaces.place(slug, reading))
@@ -63,7 +65,7 @@ def router(workspace: Workspace, jobs: Jobs) -> APIRouter:
         if name in book:
             return book.direction(name)
         if concepts.is_one(name):
-            concepts.get(name)  # told where nobody knows it
+            concepts.get(name, space_of(place))  # told where nobody knows it
         return direction_of(*measured(place, name)) if spaces.live(place) is not None else None
 
     @api.get("/curves", summary="Tokens over fifths and distances of any direction", responses=WAITS)
@@ -71,12 +73,15 @@ def router(workspace: Workspace, jobs: Jobs) -> APIRouter:
         live, found, _ = measured(spaces.place(slug, reading), name)
         return curves_of(live, found)
 
+    def space_of(place: Place) -> ConceptSpace:
+        return ConceptSpace.of(workspace.survey(place.slug).reading(place.reading).manifest)
+
     def measured(place: Place, name: str) -> tuple[Live, Found, Separator | None]:
-        told, vector = concepts.get(name) if concepts.is_one(name) else (None, None)
+        told, vector = concepts.get(name, space_of(place)) if concepts.is_one(name) else (None, None)
         live = spaces.live(place)
         if live is None:
             raise HTTPException(409, NOT_READY)
-        if told is None and name in spaces.book(place) and not live.can_make(name):
+        if told is None and name in spaces.book(place) and not can_be_made(name):
             raise NotFound(f"the vector of '{name}' is not in the reading: only its tables can be shown")
         return live, live.found(name, vector), told
 
@@ -115,7 +120,7 @@ def router(workspace: Workspace, jobs: Jobs) -> APIRouter:
             with workspace.busy():
                 name = concepts.learn(asked, encoder, about["options"], opened.texts())
         with progress.step("top sentences, patterns and distances", 0):
-            live.found(name, concepts.get(name)[1])
+            live.found(name, concepts.get(name, space_of(place))[1])
         return {"name": name}
 
     return api

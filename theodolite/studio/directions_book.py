@@ -32,8 +32,6 @@ from theodolite.studio.faults import NotFound
 
 Row = dict[str, Any]
 
-SORTS = ("name", "pattern", "locality", "patterns")
-
 
 class ByDirection:
     """A table whose rows are found by their direction without going over the others."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -13,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theodolite.accumulate import Covariance
-from theodolite.errors import InputError
 from theodolite.illusion import monotonic
-from theodolite.illusion.directions import Space, alive_dimensions, directions
+from theodolite.illusion.directions import Space, alive_dimensions
 from theodolite.illusion.features import Feature
 from theodolite.illusion.locality import BINS, Distances, Locality, Neighbourhoods, localities
 from theodolite.illusion.measuring import RANDOM_SETS, FalsePositives, Material, Showing
@@ -24,13 +22,11 @@ from theodolite.illusion.points import Floats, Ints, Spread, spread_of
 from theodolite.illusion.tops import Ends, ends
 from theodolite.illusion.verdicts import Verdict, different, judge
 from theodolite.instrument import Progress
+from theodolite.studio.directions_named import named_vector
 
-# Directions made from a number may be as many.
-MOST = 10_000
 TOKENS_SHOWN, WORDS_SHOWN = 4, 4
 _REMEMBERED = 200
 _KINDS = {"neuron": "neuron", "random": "random", "pc": "pca"}
-_MADE = re.compile(r"(neuron|random|pc) (\d{1,5})")
 
 
 @dataclass(frozen=True)
@@ -121,29 +117,12 @@ class Live:
         alive = alive_dimensions([s.smallest for s in spreads], [s.largest for s in spreads])
         return Space(len(covariance), alive, covariance, None)
 
-    def can_make(self, name: str) -> bool:
-        """Whether a direction follows from its name alone: neuron N, random N, pc N."""
-        return _MADE.fullmatch(name) is not None
-
     def vector(self, name: str) -> Floats:
-        """(d,) the direction of a name."""
-        made = _MADE.fullmatch(name)
-        if made is None:
-            raise InputError(f"'{name}': neuron N, random N or pc N is wanted")
-        kind, number = made[1], int(made[2])
-        if kind == "neuron":
-            if number not in self.space.alive:
-                most = self.space.dim - 1
-                why = "never changes in these corpora" if number <= most else f"is not there: they go from 0 to {most}"
-                raise InputError(f"neuron {number} {why}")
-            found: Floats = np.eye(1, self.space.dim, number)[0]
-            return found
-        most = MOST - 1 if kind == "random" else self.space.dim
-        if number > most or (kind == "pc" and number < 1):
-            raise InputError(f"'{name}': a number from {1 if kind == 'pc' else 0} to {most} is wanted")
-        asked = f"random:{number + 1}" if kind == "random" else f"pca:{number}"
-        found = directions(asked, self.space, self.seed).matrix[-1]
-        return found
+        """(d,) the direction neuron N, random N or pc N."""
+        space = self.space
+        return named_vector(
+            name, space.dim, self.seed, changes=lambda n: n in space.alive, covariance=lambda: space.covariance
+        )
 
     def found(self, name: str, vector: Floats | None = None) -> Found:
         """A direction measured, or remembered; of one that its name does not make, the vector (d,) is given."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from theodolite.illusion import monotonic
 from theodolite.illusion.points import Floats, Ints
 from theodolite.illusion.reading import MEANING
+from theodolite.reading import plain
 from theodolite.studio.directions_book import sentences
 from theodolite.studio.directions_live import Found, Live
 from theodolite.studio.directions_models import (
@@ -88,8 +88,8 @@ def _in_corpus(live: Live, found: Found, corpus: str) -> InCorpus:
         patterns=patterns,
         top=sentences(_rows(live, corpus, ends.top[0], ends.top_scores[0], above), patterns),
         bottom=sentences(_rows(live, corpus, ends.bottom[0], ends.bottom_scores[0], below), []),
-        locality=_finite(found.locality[corpus].score),
-        control=_finite(found.locality[corpus].control),
+        locality=plain(float(found.locality[corpus].score)),
+        control=plain(float(found.locality[corpus].control)),
     )
 
 
@@ -101,7 +101,3 @@ def _rows(live: Live, corpus: str, points: Ints, scores: Floats, deviations: Flo
         {**material.points.place(point), "score": float(score), "deviations": float(out), "text": text}
         for point, score, out, text in zip(points[there], scores[there], deviations[there], texts, strict=True)
     ]
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

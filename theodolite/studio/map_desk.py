@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theodolite.errors import InputError
+from theodolite.illusion.points import Floats
 from theodolite.instrument import Progress
-from theodolite.studio.directions_concepts import Concepts
-from theodolite.studio.directions_models import ConceptAsked
+from theodolite.studio.directions_concepts import Concepts, ConceptSpace
+from theodolite.studio.directions_models import ConceptAsked, Separator
 from theodolite.studio.directions_prepare import Wanted
 from theodolite.studio.faults import NotFound
 from theodolite.studio.jobs import OVER, Job, JobProgress, Jobs
@@ -67,7 +68,7 @@ class Map:
 
     def scores(self, name: str) -> NDArray[np.float32]:
         """(n,) of the points along a direction; NotFound until the vectors are in the store."""
-        vector = self._concepts.get(name)[1] if self._concepts.is_one(name) else None
+        vector = self._concept(name)[1] if self._concepts.is_one(name) else None
         found = self._stored()
         if found is None:
             raise NotFound(NOT_STORED)
@@ -80,7 +81,7 @@ class Map:
         if not len(there):
             raise NotFound("none of these points has a vector")
         low, median, high = np.quantile(there, [0.01, 0.5, 0.99]).tolist()
-        title = self._concepts.get(name)[0].title if self._concepts.is_one(name) else name
+        title = self._concept(name)[0].title if self._concepts.is_one(name) else name
         return ScoresAbout(name=name, title=title, low=low, median=median, high=high, scored=len(there))
 
     def vectors_state(self) -> VectorsState:
@@ -116,6 +117,9 @@ class Map:
         with progress.step("embedding and separating the texts", 0), self._workspace.busy():
             asked = ConceptAsked(texts=typed.texts, others=typed.others)
             return self._concepts.learn(asked, encoder, dict(wanted.options), wanted.corpora)
+
+    def _concept(self, name: str) -> tuple[Separator, Floats]:
+        return self._concepts.get(name, ConceptSpace.of(self._wanted.manifest))
 
     @cached_property
     def _wanted(self) -> Wanted:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -15,17 +14,14 @@ from numpy.typing import NDArray
 
 from theodolite.accumulate import Covariance, unit_vectors
 from theodolite.embed import Embeddings
-from theodolite.errors import InputError
-from theodolite.illusion.directions import Space, directions
 from theodolite.illusion.points import Floats
+from theodolite.studio.directions_named import named_vector
 from theodolite.studio.directions_prepare import Wanted
 from theodolite.studio.map_points import MapPoints
 
 REMEMBERED = 12
-MOST_RANDOM = 10_000
 # What the vectors are where the map is of a reading that has no options about them.
 PLAIN = {"layer": -1, "pooling": "own", "normalize": False, "seed": 0}
-_MADE = re.compile(r"(neuron|random|pc) (\d{1,5})")
 
 
 class Scores:
@@ -52,21 +48,7 @@ class Scores:
 
     def vector(self, name: str) -> Floats:
         """(d,) the direction neuron N, random N or pc N."""
-        made = _MADE.fullmatch(name)
-        if made is None:
-            raise InputError("neuron N, random N or pc N is wanted, with a number for N")
-        kind, number = made[1], int(made[2])
-        first, last = {"neuron": (0, self.dim - 1), "random": (0, MOST_RANDOM - 1), "pc": (1, self.dim)}[kind]
-        if not first <= number <= last:
-            raise InputError(f"{kind} {number}: a number from {first} to {last} is wanted")
-        if kind == "neuron":
-            neuron: Floats = np.eye(self.dim)[number]
-            return neuron
-        # The covariance, for which all vectors must be gone over, is only what components are made of.
-        covariance = self._covariance if kind == "pc" else np.empty((0, 0))
-        asked = f"random:{number + 1}" if kind == "random" else f"pca:{number}"
-        found: Floats = directions(asked, Space(self.dim, np.arange(self.dim), covariance, None), self._seed).matrix[-1]
-        return found
+        return named_vector(name, self.dim, self._seed, changes=self._changes, covariance=lambda: self._covariance)
 
     @cached_property
     def dim(self) -> int:
@@ -77,14 +59,23 @@ class Scores:
     def _covariance(self) -> Floats:
         """(d, d) of the vectors of all points of the map, as the illusion reading has it."""
         together = Covariance(self.dim)
+        for vectors in self._shown():
+            together.update(vectors.astype(np.float64))
+        covariance: Floats = together.result()[2]
+        return covariance
+
+    def _changes(self, neuron: int) -> bool:
+        values = np.concatenate([vectors[:, neuron] for vectors in self._shown()])
+        return bool(values.min() < values.max())
+
+    def _shown(self) -> Iterator[NDArray[Any]]:
+        """The vectors of all points of the map that have one, a block at a time."""
         for number, name in enumerate(self._points.corpora):
             shown = self._points.rows[self._points.by_corpus[number]]
             for rows, vectors in self._kept[name].blocks():
                 mine = vectors[np.isin(rows, shown)]
                 if len(mine):
-                    together.update((unit_vectors(mine) if self._unit else mine).astype(np.float64))
-        covariance: Floats = together.result()[2]
-        return covariance
+                    yield unit_vectors(mine) if self._unit else mine
 
     def _projected(self, vector: Floats) -> NDArray[np.float32]:
         by_row: list[NDArray[Any] | None] = []
