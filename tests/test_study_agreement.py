@@ -6,11 +6,12 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from scipy.stats import fisher_exact
 from sklearn.metrics import cohen_kappa_score
 
 from theodolite.accumulate import wilson
 from theodolite.study.agreement import ONE_RATER, ONE_VALUE, TWO_RATERS, cohen, fleiss, krippendorff
-from theodolite.study.resampling import adjusted, difference_ends, drawn, mean_with_ends, share_ends
+from theodolite.study.resampling import adjusted, difference_ends, difference_p, drawn, mean_with_ends, share_ends
 
 NONE = float("nan")
 
@@ -135,7 +136,18 @@ def test_shares_of_clusters_are_as_wide_as_so_few_are():
 
 def test_the_difference_of_two_shares_has_newcombe_s_interval():
     """R. G. Newcombe, Statistics in Medicine 17 (1998), table II (a), method 10: 56/70 − 48/80 is 0.0524 to 0.3339."""
-    assert difference_ends((56, 70), (48, 80)) == pytest.approx((0.0524, 0.3339), abs=0.00005)
+    assert difference_ends((56, 70, 70), (48, 80, 80)) == pytest.approx((0.0524, 0.3339), abs=0.00005)
+
+
+def test_a_difference_of_clusters_is_tested_as_if_there_were_one_member_of_each():
+    assert difference_p((8, 8, 8), (2, 8, 8)) == pytest.approx(fisher_exact([[8, 0], [2, 6]]).pvalue)
+    assert difference_p((8, 8, 2), (2, 8, 8)) == pytest.approx(fisher_exact([[2, 0], [2, 6]]).pvalue)
+    # Between two whole numbers the larger: 13 of 16 are 3.25 of 4.
+    either = [fisher_exact([[yes, 4 - yes], [0, 16]]).pvalue for yes in (3, 4)]
+    assert difference_p((13, 16, 4), (0, 16, 16)) == pytest.approx(max(either)) != pytest.approx(min(either))
+    low, high = difference_ends((8, 8, 2), (2, 8, 8))
+    narrow = difference_ends((8, 8, 8), (2, 8, 8))
+    assert low < narrow[0] < narrow[1] <= high + 1e-9
 
 
 def test_adjusted_p_values_are_benjamini_and_hochberg_s():

@@ -479,6 +479,7 @@ def test_the_command_line(readings, tmp_path: Path, capfd: pytest.CaptureFixture
         ([*rating, "--kind", "rationale"], "is drawn from a reading of salience, not of similarity"),
         ([*rating, "--method", "magic"], "--method magic"),
         (["create", str(tmp_path), "--kind", "rating", "--name", "x", *where], "not a survey"),
+        ([*rating, "--release-after", "525601"], "--release-after"),
         (["invite", "9", "Bob", *where], "there is no study 9"),
         (["invite", "1", "Bob", *where], "invited already"),
         (["list", "--database", "mysql://x"], "SQLite"),

@@ -6,9 +6,11 @@ import csv
 import io
 import json
 from collections import Counter
-from itertools import combinations
+from contextlib import closing
+from itertools import combinations, count
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from scipy import stats
@@ -19,20 +21,26 @@ from theodolite.accumulate import wilson
 from theodolite.demo import demo_corpora
 from theodolite.errors import InputError
 from theodolite.illusion import Illusion
+from theodolite.illusion.reading import IllusionReading
+from theodolite.illusion.study import draw_study
+from theodolite.reading import csv_text
 from theodolite.running import run
 from theodolite.similarity import Similarity
 from theodolite.study.agreement import krippendorff
+from theodolite.study.annotation_results import annotation_tables
 from theodolite.study.answers import answers, with_key
 from theodolite.study.assignment import next_item, submit, undo
 from theodolite.study.create import create_study
 from theodolite.study.database import Database
 from theodolite.study.drawing import create_from_reading
-from theodolite.study.exports import answers_table, to_csv
+from theodolite.study.exports import answers_table
 from theodolite.study.gathering import decide, decisions, gather
 from theodolite.study.invitations import invite
+from theodolite.study.judged import Judged
 from theodolite.study.merging import contradictions, groups_of, patterns_of, proposals
 from theodolite.study.reading import StudyReading
-from theodolite.study.results import is_source, results
+from theodolite.study.resampling import difference_ends
+from theodolite.study.results import is_source, reading_of, results
 
 PEOPLE = ("Ada", "Ben", "Cleo")
 
@@ -152,6 +160,77 @@ def test_differences_are_fisher_s_with_false_discoveries_controlled(annotated):
     assert [r["p_adjusted"] for r in tested] == pytest.approx(adjusted.tolist())
 
 
+def judged_set(direction, corpus, *names, finished=True):
+    """A set of a direction (None: random sentences), and what two people call the pattern they see in it."""
+    people = ("Ada", "Ben") if finished else ("Ada",)
+    said = {"pattern": bool(names), "patterns": [{"name": name, "sentences": [0, 1, 2]} for name in names]}
+    key = {"condition": "random sentences" if direction is None else "neuron", "direction": direction}
+    item = f"{direction} {corpus} {names}"
+    numbers = {name: next(NUMBERS) for name in people}
+    shown = {"corpus": corpus, "sentences": ["one", "two", "three"]}
+    return Judged(item, shown, key, dict.fromkeys(people, said), numbers)
+
+
+NUMBERS = count(1)
+
+
+def tables_of(items):
+    return annotation_tables(items, groups_of(patterns_of(items), {}), wanted=2, seed=0)
+
+
+def test_sets_of_one_direction_are_not_tested_as_if_they_were_many():
+    yes = [judged_set(f"neuron {n}", corpus, "dates") for n in (1, 2) for corpus in "abcd"]
+    no = [judged_set(None, f"{corpus}") for corpus in "abcdefgh"]
+    rows = {(r["condition"], r["corpus"]): r for r in tables_of([*yes, *no])["differences"]}
+    assert rows["neuron", "all"]["p"] == pytest.approx(stats.fisher_exact([[2, 0], [0, 8]]).pvalue)
+    assert rows["neuron", "all"]["low"] < difference_ends((8, 8, 8), (0, 8, 8))[0]
+    assert rows["neuron", "a"]["p"] == pytest.approx(stats.fisher_exact([[2, 0], [0, 1]]).pvalue)
+
+
+def test_patterns_of_unfinished_sets_are_not_counted():
+    done, waiting = judged_set("neuron 1", "a", "dates"), judged_set("neuron 1", "b", "names", finished=False)
+    [row] = tables_of([done, waiting])["patterns_per_direction"]
+    assert (row["directions"], row["mean"], row["most"]) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("sets", "directions", "corpora"), [(12, 25, 4), (30, 8, 4), (25, 7, 4), (18, 6, 3), (40, 10, 4)]
+)
+def test_directions_and_corpora_take_turns_in_a_draw(sets, directions, corpora):
+    reading, names, places = reading_of_sets(directions, corpora)
+    items, key = draw_study(reading, neurons=sets, directions=0, sentences=0)
+    where = {item["id"]: item["corpus"] for item in items}
+    pairs = [(row["direction"], where[row["id"]]) for row in key]
+    assert len(set(pairs)) == len(pairs) == sets
+    for side, of in enumerate((names, places)):
+        counts = [Counter(pair[side] for pair in pairs)[name] for name in of]
+        assert max(counts) - min(counts) <= 1
+
+
+def reading_of_sets(directions, corpora):
+    """A reading of illusion with no more than what a study is drawn from; its directions and its corpora."""
+    names, places = [f"neuron {n}" for n in range(directions)], [f"corpus {n}" for n in range(corpora)]
+    texts = [f"Sentence {n}." for n in range(10)]
+    top = [
+        {"direction": d, "corpus": c, "row": row, "text": text}
+        for d in names
+        for c in places
+        for row, text in enumerate(texts)
+    ]
+    drawn = [{"set": 0, "corpus": c, "row": row, "text": text} for c in places for row, text in enumerate(texts)]
+    verdicts = [{"direction": d, "kind": "neuron"} for d in names]
+    tables = {"verdicts": verdicts, "top": top, "random_sets": drawn}
+    manifest = {
+        "instrument": "illusion",
+        "encoder": {"name": "an encoder"},
+        "corpora": [],
+        "options": {},
+        "made": "now",
+    }
+    arrow = {name: pa.Table.from_pylist(rows) for name, rows in tables.items()}
+    return IllusionReading(arrow, [], manifest), names, places
+
+
 def test_positives_annotators_and_patterns_per_direction_are_plain_counts(annotated):
     found = results(*annotated)
     given = with_key(*annotated)
@@ -224,7 +303,9 @@ def test_a_saved_reading_is_found_again_where_the_study_says_and_only_if_it_is_t
     about = json.loads((tmp_path / "illusion" / "reading.json").read_text())
     about["manifest"]["made"] = "another time"
     (tmp_path / "illusion" / "reading.json").write_text(json.dumps(about))
-    assert "locality" not in results(database, study).tables
+    gone = results(database, study)
+    assert "locality" not in gone.tables
+    assert any("the reading of illusion that it was drawn from was not found" in f for f in gone.findings)
     assert not is_source(illusion, {})
 
 
@@ -467,7 +548,7 @@ def test_rationales_by_representation(database):
 def test_answers_leave_with_their_key_and_no_formula_runs(database):
     study, _ = named_study(database, '=HYPERLINK("http://x")', "plain, with a comma", '<script>alert("x")</script>')
     table = answers_table(database, study)
-    written = list(csv.DictReader(io.StringIO(to_csv(table))))
+    written = list(csv.DictReader(io.StringIO(csv_text(table))))
     names = {row["name"] for row in written}
     assert names == {'\'=HYPERLINK("http://x")', "plain, with a comma", '<script>alert("x")</script>'}
     assert {row["key_condition"] for row in written} == {"neuron"}
@@ -477,6 +558,19 @@ def test_answers_leave_with_their_key_and_no_formula_runs(database):
         "plain, with a comma",
         '<script>alert("x")</script>',
     }
+
+
+def test_no_table_of_a_saved_reading_has_a_formula_and_numbers_stay_numbers(database, tmp_path):
+    study, _ = named_study(database, "=1+1", "@here", "plain")
+    results(database, study).save(tmp_path / "out", figures=False)
+    for path in (tmp_path / "out" / "tables").glob("*.csv"):
+        cells = [cell for row in csv.reader(io.StringIO(path.read_text())) for cell in row]
+        assert not [cell for cell in cells if cell.startswith(("=", "@", "+"))], path.name
+    named = list(csv.DictReader(io.StringIO((tmp_path / "out" / "tables" / "patterns.csv").read_text())))
+    assert {row["pattern"] for row in named} == {"'=1+1", "'@here", "plain"}
+    table = pa.table({"-x": [-0.5, None], "text": ["-", "a"], "list": [["=1"], ["é"]]})
+    assert csv_text(table) == '\'-x,text,list\n-0.5,\'-,"[""=1""]"\n,a,"[""é""]"\n'
+    assert csv_text(table, heading=False) == csv_text(table).partition("\n")[2]
 
 
 @pytest.fixture
@@ -522,6 +616,41 @@ NAMES = {"Ada": "rivers and lakes", "Ben": "lakes or rivers", "Cleo": "seven"}
 @pytest.mark.parametrize("path", ["results", "export.csv", "merges"])
 def test_a_study_that_is_not_there_is_not_found(client, path):
     assert client.get(f"/api/studies/999/{path}").status_code == 404
+    # One that no database can have is refused, and not looked for.
+    assert client.get(f"/api/studies/{10**30}/{path}").status_code == 422
+
+
+def test_a_link_for_nobody_is_not_found(client, database):
+    study, _ = named_study(database, "dates")
+    for path in ("77/annotators/1", f"{study}/annotators/77"):
+        assert client.post(f"/api/studies/{path}/link").status_code == 404, path
+
+
+def test_a_study_made_on_the_page_knows_where_its_reading_is(tmp_path):
+    from theodolite.studio.app import make_studio
+
+    reading, *_ = reading_of_sets(4, 2)
+    reading.save(tmp_path / "illusion", figures=False)
+    app = make_studio([tmp_path / "illusion"], database=str(tmp_path / "studies.db"))
+    asked = {"kind": "annotation", "name": "mine", "survey": "illusion"}
+    asked["options"] = {"neurons": 4, "directions": 0, "sentences": 2}
+    with TestClient(app, base_url="http://127.0.0.1:8400") as client:
+        made = client.post("/api/studies", json=asked).json()
+        found = reading_of(made["source"])
+        assert found is not None and found.manifest == reading.manifest
+        (tmp_path / "illusion" / "reading.json").unlink()
+        assert reading_of(made["source"]) is None
+    # Where it is gone, the results say so.
+    with closing(Database.open(tmp_path / "studies.db")) as database:
+        said = results(database, made["id"]).findings
+    assert any("the reading of illusion that it was drawn from was not found" in sentence for sentence in said)
+
+
+def test_a_pattern_s_number_that_no_database_can_have_is_refused(client, database):
+    study, _ = named_study(database, "dates")
+    for key in ({"answer": 10**30, "place": 0}, {"answer": 1, "place": 10**30}):
+        body = {"a": key, "b": {"answer": 1, "place": 0}, "same": True}
+        assert client.post(f"/api/studies/{study}/merges", json=body).status_code == 422, key
 
 
 def rows(reading, table):

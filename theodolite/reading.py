@@ -13,11 +13,14 @@ import pyarrow as pa
 
 from theodolite.errors import InputError
 from theodolite.figures import styled
+from theodolite.store.files import temporary_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 READING_FILE = "reading.json"
+# A spreadsheet would take a text that begins so for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True)
@@ -198,20 +201,29 @@ def percent(share: float) -> str:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write JSON under a temporary name and rename it."""
-    temporary = path.with_name(f".{path.name}.tmp")
+    """Write JSON under a temporary name of its own, since others may be writing the same, and rename it."""
+    temporary = Path(temporary_name(str(path)))
     temporary.write_text(json.dumps(plain(value), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     temporary.replace(path)
 
 
-def csv_text(table: pa.Table) -> str:
-    """A table as CSV; lists in it as JSON."""
+def csv_text(table: pa.Table, *, heading: bool = True) -> str:
+    """A table as CSV that a spreadsheet opens as it is: lists as JSON, and no text that it would run as a formula.
+
+    heading: with the names of the columns first.
+    """
     import csv
     import io
 
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(table.column_names)
-    for row in table.to_pylist():
-        writer.writerow([json.dumps(plain(v)) if isinstance(v, list) else v for v in row.values()])
+    if heading:
+        writer.writerow(map(_cell, table.column_names))
+    writer.writerows(map(_cell, row) for row in zip(*(column.to_pylist() for column in table.columns), strict=True))
     return out.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, (list, dict)):
+        return json.dumps(plain(value), ensure_ascii=False)
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -20,7 +20,7 @@ from theodolite.cli.studio import DEFAULT_PORT, NAMED, open_studio
 from theodolite.errors import InputError
 from theodolite.options import options_of
 from theodolite.study.draws import DRAWS
-from theodolite.study.kinds import KINDS
+from theodolite.study.kinds import KINDS, MOST_MINUTES
 
 if TYPE_CHECKING:
     from theodolite.study.database import Database
@@ -37,7 +37,13 @@ NAMES = Annotated[list[str], typer.Option("--invite", metavar="NAME", help="An a
 ADDRESS = Annotated[str, typer.Option("--address", metavar="URL", help="Where the study will be served, for links.")]
 RELEASE_AFTER = Annotated[
     int,
-    typer.Option("--release-after", min=1, metavar="MINUTES", help="Until what was taken and not answered is free."),
+    typer.Option(
+        "--release-after",
+        min=1,
+        max=MOST_MINUTES,
+        metavar="MINUTES",
+        help="Until what was taken and not answered is free.",
+    ),
 ]
 HERE = f"http://127.0.0.1:{DEFAULT_PORT}"
 

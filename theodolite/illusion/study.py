@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -41,9 +42,10 @@ def draw_study(
             )
         order = [named[i] for i in random.permutation(len(named))]
         for i in range(count):
-            # Every corpus in turn; each direction is met again only when all have been.
+            # Every corpus in turn, and every direction: one is met again only when all have been. Where the two turns
+            # would bring the same pairs again, the directions are moved on by one.
             corpus = corpora[i % len(corpora)]
-            direction = order[i % len(order)] if count <= len(order) else order[i // len(corpora)]
+            direction = order[(i + i // math.lcm(len(order), len(corpora))) % len(order)]
             chosen.append((condition, direction, corpus, sets[direction, corpus]))
     chosen += _random(reading, corpora, sentences)
     items, key = [], []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from theodolite.errors import InputError
+from theodolite.reading import csv_text
 from theodolite.studio.map_colours import Coloured
 from theodolite.studio.map_models import PointText
 from theodolite.studio.map_points import MapPoints
@@ -112,12 +112,7 @@ def chosen(bits: bytes, count: int) -> Ints:
 
 def _csv(pieces: Iterator[pa.Table]) -> Iterator[bytes]:
     for number, table in enumerate(pieces):
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        if number == 0:
-            writer.writerow(table.column_names)
-        writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
-        yield out.getvalue().encode()
+        yield csv_text(table, heading=number == 0).encode()
 
 
 def _jsonl(pieces: Iterator[pa.Table]) -> Iterator[bytes]:

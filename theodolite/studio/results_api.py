@@ -7,21 +7,22 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 from fastapi.responses import Response
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from theodolite.errors import InputError
 from theodolite.reading import Reading, plain
-from theodolite.studio.downloads import attachment, file_answers, parquet_bytes
+from theodolite.studio.bounds import Number, Place, Seed
+from theodolite.studio.downloads import attachment, csv_bytes, file_answers, parquet_bytes
 from theodolite.studio.faults import NotFound
 from theodolite.studio.jobs import Jobs
 from theodolite.studio.workspace import Workspace
 from theodolite.study.create import NoStudy
 from theodolite.study.create import study as study_of
 from theodolite.study.database import Database
-from theodolite.study.exports import answers_table, to_csv
+from theodolite.study.exports import answers_table
 from theodolite.study.gathering import decide, decisions, gather
 from theodolite.study.kinds import ANNOTATION
 from theodolite.study.merging import Pattern, Proposal, Vectors, contradictions, groups_of, patterns_of, proposals
@@ -59,8 +60,8 @@ class ItemsAnswered(BaseModel):
 class PatternKey(BaseModel):
     """A pattern: the number of its answer and its place in it, from 0."""
 
-    answer: int
-    place: int = Field(ge=0)
+    answer: Place
+    place: Place
 
 
 class NamedPattern(PatternKey):
@@ -134,7 +135,7 @@ def router(workspace: Workspace, jobs: Jobs) -> APIRouter:
             raise NotFound(str(fault)) from None
 
     @routes.get("/results")
-    def read(study_id: int, seed: int = Query(0, ge=0)) -> Results:
+    def read(study_id: Number, seed: Seed = 0) -> Results:
         """Its tables and findings, finished or not."""
         database, study = found(study_id)
         reading = results(database, study_id, seed=seed, reading=_source(workspace, study))
@@ -142,29 +143,29 @@ def router(workspace: Workspace, jobs: Jobs) -> APIRouter:
         return Results(kind=study.kind, findings=reading.findings, tables=tables, manifest=plain(reading.manifest))
 
     @routes.get("/items")
-    def items(study_id: int) -> list[ItemsAnswered]:
+    def items(study_id: Number) -> list[ItemsAnswered]:
         """How many items have no answer, one, two, … up to those wanted."""
         database, study = found(study_id)
         counts = [len(item.answers) for item in gather(database, study_id)]
         return [ItemsAnswered(answers=n, items=counts.count(n)) for n in range(study.annotators_per_item + 1)]
 
     @routes.get("/export.{form}", response_class=Response, responses=file_answers(_CSV, _PARQUET))
-    def export(study_id: int, form: Format) -> Response:
+    def export(study_id: Number, form: Format) -> Response:
         """Every answer with its key."""
         database, _ = found(study_id)
         table = answers_table(database, study_id)
         if form is Format.csv:
-            return attachment(to_csv(table).encode(), _CSV, f"study-{study_id}.csv")
+            return attachment(csv_bytes(table), _CSV, f"study-{study_id}.csv")
         return attachment(parquet_bytes(table), _PARQUET, f"study-{study_id}.parquet")
 
     @routes.get("/merges")
-    def merges(study_id: int) -> Merges:
+    def merges(study_id: Number) -> Merges:
         """The patterns that people named, those that may mean the same side by side."""
         database, study = found(study_id)
         return _merges(database, study, names.vectors(study))
 
     @routes.post("/merges")
-    def merge(study_id: int, decision: Decision) -> Merges:
+    def merge(study_id: Number, decision: Decision) -> Merges:
         """Keep a decision, and say what is left."""
         database, study = found(study_id)
         a, b = ((key.answer, key.place) for key in (decision.a, decision.b))

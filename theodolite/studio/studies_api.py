@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from theodolite.errors import InputError
 from theodolite.options import options_of
+from theodolite.studio.bounds import MOST, MOST_SEED, Number
 from theodolite.studio.faults import NotFound
 from theodolite.studio.jobs import Jobs
 from theodolite.studio.workspace import Workspace
@@ -17,12 +18,12 @@ from theodolite.study import assignment, create, drawing, invitations
 from theodolite.study.create import NoStudy
 from theodolite.study.database import Database
 from theodolite.study.draws import DRAWS
-from theodolite.study.kinds import INSTRUCTIONS, TITLES
+from theodolite.study.faults import NoAnnotator
+from theodolite.study.kinds import INSTRUCTIONS, MOST_MINUTES, TITLES
 from theodolite.study.models import Study
 from theodolite.study.progress import progress
 
 Kind = Literal["annotation", "rating", "rationale"]
-Number = Annotated[int, Path(ge=1, lt=2**31)]
 
 
 class Source(BaseModel):
@@ -58,10 +59,10 @@ class NewStudy(BaseModel):
     release_after: int = Field(
         default=create.RELEASE_AFTER // 60,
         ge=1,
-        le=60 * 24 * 365,
+        le=MOST_MINUTES,
         description="Minutes until what was abandoned is free.",
     )
-    seed: int = Field(default=0, ge=0, lt=2**63)
+    seed: int = Field(default=0, ge=0, lt=MOST_SEED)
     title: str = ""
     instructions: str = ""
 
@@ -125,7 +126,7 @@ class Invitation(BaseModel):
 class Whose(BaseModel):
     """Whose unanswered items to give back."""
 
-    annotator: int | None = Field(default=None, ge=1, lt=2**31, description="Of everyone, when not given.")
+    annotator: int | None = Field(default=None, ge=1, lt=MOST, description="Of everyone, when not given.")
 
 
 class Released(BaseModel):
@@ -156,6 +157,8 @@ def router(workspace: Workspace, _jobs: Jobs) -> APIRouter:
         if not there:
             raise InputError(f"{opened.title} has no reading of {draw.instrument}, which such a study is drawn from")
         reading = asked.reading or there[0]
+        place = opened.place(reading)
+        found = {} if place is None else {"folder": str(place.resolve())}
         number = drawing.create_from_reading(
             database,
             opened.reading(reading),
@@ -163,7 +166,7 @@ def router(workspace: Workspace, _jobs: Jobs) -> APIRouter:
             name=asked.name,
             options=asked.options,
             seed=asked.seed,
-            source={"survey": opened.title, "slug": opened.slug, "reading": reading},
+            source={"survey": opened.title, "slug": opened.slug, "reading": reading, **found},
             annotators_per_item=asked.annotators,
             release_after=60 * asked.release_after,
             title=asked.title,
@@ -187,7 +190,12 @@ def router(workspace: Workspace, _jobs: Jobs) -> APIRouter:
 
     @api.post("/{id}/annotators/{annotator}/link", summary="A new link for an annotator; the old one is void")
     def link(id: Number, annotator: Number) -> Invitation:
-        return _invitation(*invitations.new_link(_database(workspace), id, annotator))
+        database = _database(workspace)
+        _one(database, id)
+        try:
+            return _invitation(*invitations.new_link(database, id, annotator))
+        except NoAnnotator as fault:
+            raise NotFound(str(fault)) from None
 
     @api.post("/{id}/release", summary="Give back items that were taken and not answered")
     def release(id: Number, asked: Whose) -> Released:

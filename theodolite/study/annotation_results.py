@@ -9,7 +9,7 @@ import numpy as np
 from theodolite.reading import percent
 from theodolite.study.judged import Judged, Row, agreement_rows, agreement_sentence, annotators, whole
 from theodolite.study.merging import Groups
-from theodolite.study.resampling import difference_ends, mean_with_ends, share_ends, with_adjusted
+from theodolite.study.resampling import difference_ends, difference_p, mean_with_ends, share_ends, with_adjusted
 
 BASELINE = "random sentences"
 ALL = "all"
@@ -125,6 +125,7 @@ def condition_rows(items: Sequence[Judged], groups: Groups, *, wanted: int) -> l
                     "condition": condition,
                     "corpus": corpus,
                     "sets": len(done),
+                    "clusters": clusters,
                     **count,
                     "yes_share": count[YES] / len(done) if done else float("nan"),
                     "yes_low": low,
@@ -137,35 +138,34 @@ def condition_rows(items: Sequence[Judged], groups: Groups, *, wanted: int) -> l
 
 
 def difference_rows(conditions: Sequence[Row]) -> list[Row]:
-    """Each condition's share of yes beside that of random sentences: Newcombe's interval, Fisher's exact test."""
-    from scipy.stats import fisher_exact
+    """Each condition's share of yes beside that of random sentences: Newcombe's interval, Fisher's exact test.
 
+    Sets of one direction count together as one, in both, as they do in the shares' own intervals.
+    """
     rows = {(r["condition"], r["corpus"]): r for r in conditions}
     found = []
     for (condition, corpus), row in rows.items():
         base = rows.get((BASELINE, corpus))
         if condition == BASELINE or base is None:
             continue
-        one, other = (row[YES], row["sets"]), (base[YES], base["sets"])
-        known = bool(one[1] and other[1])
+        one, other = ((r[YES], r["sets"], r["clusters"]) for r in (row, base))
         low, high = difference_ends(one, other)
-        table = [[one[0], one[1] - one[0]], [other[0], other[1] - other[0]]]
         found.append(
             {
                 "condition": condition,
                 "against": BASELINE,
                 "corpus": corpus,
-                "difference": one[0] / one[1] - other[0] / other[1] if known else float("nan"),
+                "difference": one[0] / one[1] - other[0] / other[1] if one[1] and other[1] else float("nan"),
                 "low": low,
                 "high": high,
-                "p": float(fisher_exact(table).pvalue) if known else float("nan"),
+                "p": difference_p(one, other),
             }
         )
     return with_adjusted(found)
 
 
 def _per_direction(items: Sequence[Judged], named: Sequence[Row], *, wanted: int, seed: int) -> list[Row]:
-    """How many different patterns people named for a direction, over the corpora of its sets."""
+    """How many different patterns people named for a direction, over the corpora of its sets that are finished."""
     found = []
     for condition in _conditions(items):
         done = [item for item in whole(items, wanted) if item.key["condition"] == condition]
@@ -173,8 +173,9 @@ def _per_direction(items: Sequence[Judged], named: Sequence[Row], *, wanted: int
         corpora: dict[str, set[str]] = {name: set() for name in groups}
         for item in done:
             corpora[item.key["direction"] or item.item].add(item.shown["corpus"])
+        finished = {item.item for item in done}
         for row in named:
-            if row["condition"] == condition and (row["direction"] or row["item"]) in groups:
+            if row["item"] in finished:
                 groups[row["direction"] or row["item"]].add(row["group"])
         counts = [float(len(some)) for some in groups.values()]
         mean, low, high = mean_with_ends(counts, list(groups), seed)

@@ -12,7 +12,7 @@ from theodolite.errors import InputError
 from theodolite.reading import plain
 from theodolite.study.database import Database
 from theodolite.study.items import content_of, paired
-from theodolite.study.kinds import INSTRUCTIONS, KINDS, TITLES
+from theodolite.study.kinds import INSTRUCTIONS, KINDS, MOST_MINUTES, TITLES
 from theodolite.study.models import Item, ItemKey, Study, now
 
 RELEASE_AFTER = 3600
@@ -42,6 +42,8 @@ def create_study(
         raise InputError(f"--kind {kind}: not one of {', '.join(KINDS)}")
     if annotators_per_item < 1:
         raise InputError(f"--annotators {annotators_per_item}: must be at least 1")
+    if not 1 <= release_after <= 60 * MOST_MINUTES:
+        raise InputError(f"--release-after: from 1 to {MOST_MINUTES} minutes, a year")
     told = {"name": name.strip(), "title": title.strip() or TITLES[kind]}
     told["instructions"] = instructions.strip() or INSTRUCTIONS[kind]
     if not told["name"]:

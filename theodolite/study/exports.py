@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-
 import pyarrow as pa
 
 from theodolite.study.answers import Given, with_key
 from theodolite.study.database import Database
 from theodolite.study.judged import Row
-
-# A spreadsheet would take a cell that begins so for a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def answers_table(database: Database, study_id: int) -> pa.Table:
@@ -21,16 +14,6 @@ def answers_table(database: Database, study_id: int) -> pa.Table:
     rows = [row for given, key in with_key(database, study_id) for row in _rows(given, key)]
     names = dict.fromkeys(name for row in rows for name in row)
     return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
-
-
-def to_csv(table: pa.Table) -> str:
-    """As CSV that a spreadsheet opens as it is: lists as JSON, and no cell that it would run as a formula."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(table.column_names)
-    for row in table.to_pylist():
-        writer.writerow([_cell(value) for value in row.values()])
-    return out.getvalue()
 
 
 def _rows(given: Given, key: Row) -> list[Row]:
@@ -51,9 +34,3 @@ def _rows(given: Given, key: Row) -> list[Row]:
         head | said | {"place": place, "name": one.get("name"), "sentences": one.get("sentences")} | hidden
         for place, one in places
     ]
-
-
-def _cell(value: object) -> object:
-    if isinstance(value, (list, dict)):
-        return json.dumps(value, ensure_ascii=False)
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

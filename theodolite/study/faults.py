@@ -1,4 +1,4 @@
-"""What can be wrong with what an annotator asks for."""
+"""What can be wrong with what an annotator asks for, or is asked about one."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from theodolite.errors import InputError
 
 class UnknownLink(Exception):
     """The token is nobody's. It says nothing else, so that guessing teaches nothing."""
+
+
+class NoAnnotator(InputError):
+    """The study has no annotator of this number."""
 
 
 class Refused(InputError):

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from theodolite.errors import InputError
 from theodolite.study.create import locked_study
 from theodolite.study.database import Database
-from theodolite.study.faults import UnknownLink
+from theodolite.study.faults import NoAnnotator, UnknownLink
 from theodolite.study.models import Annotator, now
 
 LONGEST_NAME = 100
@@ -42,7 +42,7 @@ def new_link(database: Database, study_id: int, annotator_id: int) -> tuple[str,
     with database.writing() as session:
         annotator = session.get(Annotator, annotator_id)
         if annotator is None or annotator.study_id != study_id:
-            raise InputError(f"study {study_id} has no annotator {annotator_id}")
+            raise NoAnnotator(f"study {study_id} has no annotator {annotator_id}")
         token = new_token()
         annotator.token_hash = hashed(token)
         return annotator.name, token

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 ANNOTATION, RATING, RATIONALE = "annotation", "rating", "rationale"
 KINDS = (ANNOTATION, RATING, RATIONALE)
+# Until an item that was taken and not answered is free: a year, in minutes.
+MOST_MINUTES = 60 * 24 * 365
 
 TITLES = {
     ANNOTATION: "Patterns in sentences",

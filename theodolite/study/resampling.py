@@ -12,6 +12,8 @@ from theodolite.accumulate import wilson
 
 Doubles = NDArray[np.float64]
 Ends = tuple[float, float]
+Share = tuple[int, int, int]
+"""Hits, members, and the clusters that they come in."""
 
 RESAMPLES = 1000
 NOTHING: Ends = (float("nan"), float("nan"))
@@ -71,16 +73,36 @@ def share_ends(hits: int, n: int, clusters: int | None = None) -> Ends:
     return low, high
 
 
-def difference_ends(one: tuple[int, int], other: tuple[int, int]) -> Ends:
-    """Newcombe's 95% interval of the difference of two shares, each given as (hits, n)."""
+def difference_ends(one: Share, other: Share) -> Ends:
+    """Newcombe's 95% interval of the difference of two shares, from the interval that ``share_ends`` gives each."""
     if not one[1] or not other[1]:
         return NOTHING
     p, q = one[0] / one[1], other[0] / other[1]
-    (low_p, high_p), (low_q, high_q) = wilson(*one), wilson(*other)
+    (low_p, high_p), (low_q, high_q) = share_ends(*one), share_ends(*other)
     return (
         p - q - float(np.hypot(p - low_p, high_q - q)),
         p - q + float(np.hypot(high_p - p, q - low_q)),
     )
+
+
+def difference_p(one: Share, other: Share) -> float:
+    """Fisher's exact p of two shares; where members come in fewer clusters, as if there were one of each.
+
+    A share of the clusters may lie between two whole numbers: of those, the larger p.
+
+    >>> round(difference_p((8, 8, 2), (0, 8, 8)), 4), round(difference_p((8, 8, 8), (0, 8, 8)), 4)
+    (0.0222, 0.0002)
+    """
+    from scipy.stats import fisher_exact
+
+    if not one[1] or not other[1]:
+        return float("nan")
+    tables = [[[a, one[2] - a], [b, other[2] - b]] for a in _nearest_whole(*one) for b in _nearest_whole(*other)]
+    return max(float(fisher_exact(table).pvalue) for table in tables)
+
+
+def _nearest_whole(hits: int, n: int, clusters: int) -> set[int]:
+    return {hits * clusters // n, -(-hits * clusters // n)}
 
 
 def adjusted(p: Sequence[float]) -> list[float]:

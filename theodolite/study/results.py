@@ -58,7 +58,13 @@ def results(database: Database, study_id: int, *, seed: int = 0, reading: Readin
     else:
         tables = rationale_tables(items, wanted=wanted, seed=seed)
         said += rationale_findings(tables)
-    more, also = _beside(reading or reading_of(about.source), tables, seed)
+    drawn_from = reading or reading_of(about.source)
+    more, also = _beside(drawn_from, tables, seed)
+    if drawn_from is None and about.source.get("instrument") and about.kind in (ANNOTATION, RATING):
+        also.append(
+            f"the reading of {about.source['instrument']} that it was drawn from was not found, so its own figures "
+            "are not set beside these; open it in the studio, or put it back where it was."
+        )
     arrow = {name: pa.Table.from_pylist(rows) for name, rows in (tables | more).items() if rows}
     return StudyReading(arrow, [f"{about.name}: {one}" for one in (*said, *also)], _manifest(about, items, seed))
 
