@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
@@ -128,3 +129,51 @@ def test_weights_stay_frozen_and_nothing_is_left_behind(minilm):
         assert not weight.requires_grad and weight.grad is None
         assert torch.equal(weight, before[name])
     assert len(minilm.model.get_input_embeddings()._forward_hooks) == hooks
+
+
+@contextmanager
+def calls_seen(encoder):
+    """Of every forward call: whether it made a graph, and its places."""
+    seen = []
+
+    def see(_module, _args, inputs):
+        seen.append((torch.is_grad_enabled(), inputs["input_ids"].numel()))
+
+    hook = encoder.model.register_forward_pre_hook(see, with_kwargs=True)
+    try:
+        yield seen
+    finally:
+        hook.remove()
+
+
+@pytest.mark.parametrize("layers", [(-1,), (-1, 2)])
+def test_a_long_text_never_has_more_graph_than_the_budget(minilm, layers):
+    """Window by window, and the gradients come out as they do from one graph of all windows."""
+    texts = [" ".join(WORDS * 60), TEXTS[9], " ".join(WORDS[::-1] * 25)]
+
+    def objective(batch):
+        return sum(batch.pooled_tensor(layer, "mean").pow(3).sum(dim=1) for layer in layers)
+
+    with calls_seen(minilm) as at_once:
+        expected = minilm.gradients(texts, objective, layers=layers, budget=100_000)
+    with calls_seen(minilm) as by_window:
+        found = minilm.gradients(texts, objective, layers=layers, budget=512)
+    assert max(size for _, size in at_once) > 3_000 and all(graph for graph, _ in at_once)
+    assert max(size for _, size in by_window) <= 512
+    assert sum(not graph for graph, _ in by_window) == sum(graph for graph, _ in by_window) - 1
+    for ours, theirs in zip(found, expected, strict=True):
+        scale = np.abs(theirs.gradient).max()
+        assert_allclose(ours.gradient, theirs.gradient, rtol=0, atol=1e-5 * scale)
+        close(ours.embedding, theirs.embedding)
+
+
+def test_a_layer_that_the_objective_leaves_out_changes_nothing(minilm):
+    text = " ".join(WORDS * 30)
+
+    def objective(batch):
+        return batch.pooled_tensor(-1, "mean").pow(3).sum(dim=1)
+
+    for budget in (100_000, 256):
+        (alone,) = minilm.gradients([text], objective, budget=budget)
+        (beside,) = minilm.gradients([text], objective, layers=(-1, 1), budget=budget)
+        assert_allclose(beside.gradient, alone.gradient, rtol=0, atol=1e-6)

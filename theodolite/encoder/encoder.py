@@ -20,7 +20,8 @@ from theodolite.encoder.lanes import Item, Result, side_by_side
 from theodolite.encoder.loading import device_of, load_model
 from theodolite.encoder.pooling import own_pooling
 from theodolite.encoder.resolve import DEFAULT_MODEL, ModelFolder, resolve
-from theodolite.encoder.tap import InputTap, by_piece
+from theodolite.encoder.tap import InputTap, at_pieces
+from theodolite.encoder.taped import Taped, slopes_of
 from theodolite.encoder.tokens import Tokenizer, Tokens
 from theodolite.encoder.transform import Transform, load_transform
 from theodolite.errors import InputError
@@ -246,16 +247,14 @@ class Encoder:
 
         def differentiate(group: tuple[Ints, Tokens]) -> tuple[Batch, Floats, Floats, Floats]:
             which, part = group
-            with tap.recording():
-                states, calls = self._encode(part, wanted, budget)
-                batch = self._batch(part, which if rows is None else rows[which], corpus, states)
+            taped = self._taped(tap, part, wanted, budget)
+            with torch.enable_grad():
+                batch = self._batch(part, which if rows is None else rows[which], corpus, taped.states)
                 values = objective(batch)
-                gradients = torch.autograd.grad(values.sum(), tap.leaves)
-            inputs = [tap.value(call) for call in range(len(calls))]
-            counts, embedding = by_piece(part, calls, inputs)
-            _, gradient = by_piece(part, calls, gradients)
+                [slopes] = slopes_of(values.sum(), [taped])
+            embedding, gradient = at_pieces(part, taped.calls, taped.back(slopes))
             detached = replace(batch, states=None)
-            return detached, values.detach().cpu().numpy(), embedding / counts, gradient
+            return detached, values.detach().cpu().numpy(), embedding, gradient
 
         with self._plain(), tap.on(self.model.get_input_embeddings(), self._positions()):
             yield from self._side_by_side(differentiate, self._groups(tokens, budget))
@@ -315,14 +314,17 @@ class Encoder:
             yield which, tokens.take(which)
 
     def _encode(self, part: Tokens, wanted: tuple[int, ...], budget: int) -> Any:
-        return run_windows(
-            lambda padded: self._hidden(padded, wanted),
-            part,
-            self._windows(part),
-            self._template(part),
-            self.tokenizer.pad_id,
-            max(budget, self.limit),
-        )
+        return run_windows(*self._windowed(part, wanted, budget))
+
+    def _taped(self, tap: InputTap, part: Tokens, wanted: tuple[int, ...], budget: int) -> Taped:
+        return Taped(tap, *self._windowed(part, wanted, budget))
+
+    def _windowed(self, part: Tokens, wanted: tuple[int, ...], budget: int) -> Any:
+        def call(padded: Padded) -> dict[int, torch.Tensor]:
+            return self._hidden(padded, wanted)
+
+        how = self._windows(part), self._template(part), self.tokenizer.pad_id, max(budget, self.limit)
+        return call, part, *how
 
     def _hidden(self, padded: Padded, wanted: tuple[int, ...]) -> dict[int, torch.Tensor]:
         every = wanted != (self.layers,)

@@ -11,7 +11,8 @@ import torch
 
 from theodolite.encoder.batch import Batch, Floats, Ints
 from theodolite.encoder.likeness import likeness
-from theodolite.encoder.tap import InputTap, by_piece
+from theodolite.encoder.tap import InputTap, at_pieces
+from theodolite.encoder.taped import slopes_of
 from theodolite.encoder.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -38,26 +39,22 @@ def pair_gradients(
     tap = InputTap()
 
     def differentiate(which: Ints) -> list[Differentiated]:
-        with tap.recording():
-            found = []
-            # Halves of the budget: texts of a few pairs differ in length, and long ones would pad the short.
-            for some, part in encoder._groups(tokens.take(which), max(1, budget // 2)):
-                first = len(tap.leaves)
-                states, calls = encoder._encode(part, (encoder.layers,), budget)
-                found.append((encoder._batch(part, which[some], "", states), calls, first))
-            rows = np.concatenate([batch.rows for batch, _, _ in found])
-            vectors = torch.cat([batch.pooled_tensor(-1, pooling) for batch, _, _ in found])
+        found = []
+        # Halves of the budget: texts of a few pairs differ in length, and long ones would pad the short.
+        for some, part in encoder._groups(tokens.take(which), max(1, budget // 2)):
+            taped = encoder._taped(tap, part, (encoder.layers,), budget)
+            with torch.enable_grad():
+                found.append((encoder._batch(part, which[some], "", taped.states), taped))
+        rows = np.concatenate([batch.rows for batch, _ in found])
+        with torch.enable_grad():
+            vectors = torch.cat([batch.pooled_tensor(-1, pooling) for batch, _ in found])
             in_pairs = vectors[torch.from_numpy(np.argsort(rows)).to(vectors.device)]
-            slopes = torch.autograd.grad(likeness(in_pairs[::2], in_pairs[1::2], similarity).sum(), tap.leaves)
+            value = likeness(in_pairs[::2], in_pairs[1::2], similarity).sum()
         done = []
-        for batch, calls, first in found:
-            mine = slice(first, first + len(calls))
-            counts, embedding = by_piece(
-                batch.tokens, calls, [tap.value(call) for call in range(mine.start, mine.stop)]
-            )
-            _, gradient = by_piece(batch.tokens, calls, slopes[mine])
+        for (batch, taped), slopes in zip(found, slopes_of(value, [taped for _, taped in found]), strict=True):
+            embedding, gradient = at_pieces(batch.tokens, taped.calls, taped.back(slopes))
             detached = replace(batch, states=batch._states.detached())
-            done.append(Differentiated(detached, embedding / counts, gradient))
+            done.append(Differentiated(detached, embedding, gradient))
         return done
 
     with encoder._plain(), tap.on(encoder.model.get_input_embeddings(), encoder._positions()):

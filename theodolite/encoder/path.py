@@ -12,6 +12,7 @@ from theodolite.encoder.batch import Floats, Ints
 from theodolite.encoder.forward import Padded, run_windows
 from theodolite.encoder.quadrature import integrated
 from theodolite.encoder.tap import InputTap, by_piece
+from theodolite.encoder.taped import Taped, slopes_of
 from theodolite.encoder.tokens import Tokens, flat_ranges
 
 if TYPE_CHECKING:
@@ -83,21 +84,19 @@ class _Path:
             ways.append(on_way.way())
             return found
 
-        with self.tap.recording() if slopes else torch.no_grad():
-            states, calls = run_windows(
-                call,
-                part,
-                encoder._windows(part),
-                encoder._template(part),
-                encoder.tokenizer.pad_id,
-                max(self.budget, encoder.limit),
-            )
-            values = self.objective(encoder._batch(part, rows, "", states))
-            if not slopes:
-                return values.float().cpu(), np.empty(0, np.float32)
-            gradients = torch.autograd.grad(values.sum(), self.tap.leaves)
-        products = [(g * way).sum(dim=-1, keepdim=True) for g, way in zip(gradients, ways, strict=True)]
-        return values.detach().float().cpu(), by_piece(part, calls, products)[1][:, 0]
+        windows, template = encoder._windows(part), encoder._template(part)
+        how = call, part, windows, template, encoder.tokenizer.pad_id, max(self.budget, encoder.limit)
+        if not slopes:
+            with torch.no_grad():
+                states, _ = run_windows(*how)
+                return self.objective(encoder._batch(part, rows, "", states)).float().cpu(), np.empty(0, np.float32)
+        taped = Taped(self.tap, *how)
+        with torch.enable_grad():
+            values = self.objective(encoder._batch(part, rows, "", taped.states))
+            [found] = slopes_of(values.sum(), [taped])
+        # Calls that are made twice find their ways twice, the same and in the same order.
+        products = [(g * way).sum(dim=-1, keepdim=True) for (_, g), way in zip(taped.back(found), ways, strict=False)]
+        return values.detach().float().cpu(), by_piece(part, taped.calls, products)[1][:, 0]
 
 
 class _OnWay:

@@ -106,3 +106,11 @@ def by_piece(part: Tokens, calls: list[tuple[Padded, Ints]], values: Sequence[to
             np.add.at(counts, numbers, 1)
             np.add.at(sums, numbers, found)
     return counts, sums
+
+
+def at_pieces(
+    part: Tokens, calls: list[tuple[Padded, Ints]], found: Sequence[tuple[torch.Tensor, torch.Tensor]]
+) -> tuple[Floats, Floats]:
+    """(t, e) embedding of each piece, the mean over its windows, and gradient, the sum, from those of each call."""
+    counts, embedding = by_piece(part, calls, [value for value, _ in found])
+    return embedding / counts, by_piece(part, calls, [gradient for _, gradient in found])[1]
