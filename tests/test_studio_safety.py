@@ -346,7 +346,7 @@ def test_a_name_given_to_the_command_is_let_in(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("name", ["http://lab.example", "lab.example:8400", "lab.example/studio", " ", "a b"])
 def test_a_name_that_no_request_can_have_is_told(name):
-    with pytest.raises(InputError, match="--name .*without"):
+    with pytest.raises(InputError, match=r"--name .*without"):
         Settings(names=(name,), token=TOKEN)
 
 
@@ -437,6 +437,26 @@ def test_a_body_of_the_size_allowed_is_read(studio):
     whole = f"{chunked}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n{len(body):x}\r\n"
     answer = studio.raw(whole.encode() + body + b"\r\n0\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 422") and b"no instrument" in answer
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("readings/embed/tables/rows?offset=1" + "0" * 30, None),
+        (f"salience/text?corpus=x&row={2**63}", None),
+        (f"compare/texts?corpus=x&seed={2**64}", None),
+        ("compare/texts?corpus=x&seed=-1", None),
+        (f"directions?offset={2**63}", None),
+        ("map/texts", {"points": [2**63]}),
+    ],
+)
+def test_a_number_that_no_table_can_have_is_refused(studio, path, body):
+    sent = None if body is None else json.dumps(body).encode()
+    kind = {"Content-Type": "application/json"}
+    status, _, answer = studio.ask(
+        f"/api/surveys/b-hostile/{path}", "GET" if body is None else "POST", headers=kind, body=sent
+    )
+    assert status == 422, answer
 
 
 # What every answer carries

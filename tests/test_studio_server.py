@@ -22,18 +22,25 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from theodolite import Contextuality, Corpus, Illusion, InputError, Survey, make_studio, run
+from theodolite.cli import main
+from theodolite.contextuality.reading import ContextualityReading
 from theodolite.demo import demo_corpus
 from theodolite.demo.studio import _is_there, _Maker
 from theodolite.encoder.resolve import resolve
+from theodolite.figures import styled
+from theodolite.illusion.reading import IllusionReading
 from theodolite.instrument import Silent
 from theodolite.options import options_of
-from theodolite.reading import plain
+from theodolite.reading import plain, write_json
 from theodolite.registry import INSTRUMENTS, instrument
 from theodolite.store import Store
-from theodolite.studio import pages
+from theodolite.studio import forms, pages
+from theodolite.studio import workspace as workspaces
 from theodolite.studio.forms import form, instrument_of
 from theodolite.studio.jobs import Jobs
+from theodolite.studio.opened import Opened
 from theodolite.studio.workspace import NotFound, Workspace
+from theodolite.study.reading import StudyReading
 
 HERE = "http://127.0.0.1:8400"
 ASKED = [Contextuality(min_contexts=3), Illusion(directions="random:4", map="none", top=5, min_count=5)]
@@ -196,6 +203,47 @@ def test_a_mistake_in_a_request_is_told_in_one_line(client):
     assert answer.json()["detail"].startswith("limit: ")
 
 
+def test_what_was_added_to_a_single_reading_is_there_after_a_restart(tmp_path):
+    manifest = {"instrument": "illusion", "encoder": {"name": "an encoder"}, "corpora": []}
+    IllusionReading({}, ["own"], manifest).save(tmp_path / "one", figures=False)
+    # As a run from the page saves it.
+    added = "contextuality-12345678"
+    ContextualityReading({}, ["added"], manifest).save(tmp_path / "one" / added, figures=False)
+    opened = Opened("one", tmp_path / "one", Store(tmp_path))
+    assert opened.readings == ["illusion", added]
+    assert (opened.reading("illusion").findings, opened.reading(added).findings) == (["own"], ["added"])
+
+
+def test_results_of_a_study_are_no_survey(tmp_path, capfd):
+    StudyReading({}, ["said"], {"instrument": "study", "kind": "annotation"}).save(tmp_path / "results", figures=False)
+    with pytest.raises(SystemExit) as left:
+        main(["studio", str(tmp_path / "results"), "--no-browser"])
+    said = capfd.readouterr().err
+    assert left.value.code == 2
+    assert said.count("\n") == 1 and "a reading of kind 'study', which the studio does not show" in said
+
+
+def test_settings_of_figures_are_set_back_whoever_draws():
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    inside, first_is_out, done = threading.Event(), threading.Event(), threading.Event()
+
+    def second() -> None:
+        with styled():
+            inside.set()
+            first_is_out.wait(10)
+        done.set()
+
+    with styled():
+        threading.Thread(target=second, daemon=True).start()
+        # It has to wait until this one is out.
+        assert not inside.wait(0.3)
+    first_is_out.set()
+    assert done.wait(10)
+    assert dict(matplotlib.rcParams) == before
+
+
 # Texts
 
 
@@ -250,6 +298,36 @@ def test_the_encoder_is_the_survey_s_own_and_loaded_once(surveyed, minilm):
     assert encoder is workspace.encoder()
     assert (encoder.name, encoder.hash, encoder.window_rule) == (minilm.name, minilm.hash, minilm.window_rule)
     assert workspace.another_encoder(workspace.survey("two-genres").manifest["encoder"]) is not encoder
+
+
+def test_nobody_who_asks_for_studies_waits_for_a_model(tmp_path, monkeypatch):
+    workspace = Workspace(database=str(tmp_path / "s.db"))
+    loading, go_on, asked = threading.Event(), threading.Event(), threading.Event()
+
+    def slowly(folder, limit):
+        loading.set()
+        go_on.wait(60)
+
+    def ask() -> None:
+        workspace.open_database()
+        workspace.live_models()
+        asked.set()
+
+    monkeypatch.setattr(workspaces, "_load", slowly)
+    threading.Thread(target=workspace.encoder, daemon=True).start()
+    assert loading.wait(60)
+    threading.Thread(target=ask, daemon=True).start()
+    try:
+        assert asked.wait(30)
+    finally:
+        go_on.set()
+
+
+def test_the_database_is_closed_with_the_studio(tmp_path):
+    with TestClient(make_studio(database=str(tmp_path / "s.db")), base_url=HERE) as client:
+        assert client.get("/api/studies").json() == []
+        assert (tmp_path / "s.db-wal").exists()
+    assert not (tmp_path / "s.db-wal").exists()
 
 
 def test_another_model_is_not_asked_in_its_place(folder, tmp_path):
@@ -356,6 +434,52 @@ def test_a_run_adds_a_reading_and_leaves_the_manifest(client, folder, corpora, m
     assert (folder / name / "reading.json").stat().st_mtime_ns == stamp
 
 
+def test_an_instrument_asked_for_twice_at_once_is_run_once(tmp_path, monkeypatch):
+    ran, go_on = [], threading.Event()
+    model, demo = resolve("all-MiniLM-L6-v2"), demo_corpus("reviews")
+    encoder = {"name": model.name, "hash": model.hash, "tokenizer_hash": model.tokenizer_hash, "layers": 6}
+    corpora = [{"name": "mine", "source": demo.source, "hash": demo.hash, "texts": len(demo)}]
+    (tmp_path / "two-genres").mkdir()
+    manifest = {"title": "nothing measured yet", "readings": [], "encoder": encoder, "corpora": corpora}
+    (tmp_path / "two-genres" / "manifest.json").write_text(json.dumps(manifest))
+    client = TestClient(make_studio([tmp_path / "two-genres"]), base_url=HERE)
+
+    def slowly(workspace, opened, chosen, progress):
+        ran.append(chosen.name)
+        go_on.wait(60)
+
+    monkeypatch.setattr(forms, "_measure", slowly)
+    asked = {"instrument": "contextuality", "options": {"min_contexts": 5}}
+    jobs = [client.post("/api/surveys/two-genres/run", json=one).json()["id"] for one in (asked, asked)]
+    other = client.post("/api/surveys/two-genres/run", json={"instrument": "contextuality"}).json()["id"]
+    assert jobs[0] == jobs[1] != other
+    go_on.set()
+    for id in (jobs[0], other):
+        assert client.app.state.jobs.get(id).over.wait(60)
+    assert ran == ["contextuality"] * 2
+    # Once it is over, it may be asked for again.
+    assert client.post("/api/surveys/two-genres/run", json=asked).json()["id"] != jobs[0]
+
+
+def test_many_write_the_same_json_at_once(tmp_path):
+    faults = []
+
+    def write() -> None:
+        try:
+            for _ in range(100):
+                write_json(tmp_path / "x.json", {"a": 1})
+        except OSError as fault:
+            faults.append(fault)
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not faults
+    assert [path.name for path in tmp_path.iterdir()] == ["x.json"]
+
+
 def test_an_instrument_that_does_not_fit_fails_as_a_job_with_the_reason(client):
     job = finished(client, client.post("/api/surveys/two-genres/run", json={"instrument": "salience"}).json())
     assert job["state"] == "failed"
@@ -401,6 +525,33 @@ def test_jobs_wait_for_one_another_and_one_that_waits_can_be_cancelled():
     assert last.over.wait(10)
     assert [job.state for job in (*running, waiting, last)] == ["done", "done", "cancelled", "done"]
     assert ran == [2]
+
+
+def test_what_is_told_as_cancelled_is_not_begun():
+    jobs, go_on, ran = Jobs(), threading.Event(), []
+    for n in range(2):
+        jobs.start(str(n), lambda _: go_on.wait(10))
+    job = jobs.start("at the same moment", lambda _: ran.append(1))
+    told = []
+
+    class Asked(threading.Event):
+        """Cancelled by another just after the worker looked whether it is."""
+
+        def is_set(self) -> bool:
+            before = super().is_set()
+            if not told:
+                told.append("")
+                other = threading.Thread(target=lambda: told.append(jobs.cancel(job.id).state))
+                other.start()
+                other.join(0.5)
+            return before
+
+    job.cancelled = Asked()
+    go_on.set()
+    assert job.over.wait(10)
+    while len(told) < 2:
+        time.sleep(0.01)
+    assert told[1] != "cancelled" or not ran
 
 
 def test_a_failure_is_told_and_the_next_job_is_done():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -41,14 +42,18 @@ _RC: dict[Any, Any] = {
     "svg.hashsalt": "theodolite",
     "pdf.fonttype": 42,
 }
+_DRAWING = threading.RLock()
 
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Within it, figures are drawn in the project's style, without touching the caller's settings."""
+    """Within it, figures are drawn in the project's style, without touching the caller's settings.
+
+    One thread at a time: matplotlib's settings are everybody's, and two that set them back in turn would leave ours.
+    """
     import matplotlib
 
-    with matplotlib.rc_context(_RC):
+    with _DRAWING, matplotlib.rc_context(_RC):
         yield
 
 

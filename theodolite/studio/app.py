@@ -88,6 +88,7 @@ def make_studio(
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         yield
         running.close()
+        workspace.close()
 
     app = Studio(
         title="Theodolite studio",

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from theodolite.errors import InputError
 from theodolite.similarity.explanation import Asked
 from theodolite.studio import compare_catalogue
+from theodolite.studio.bounds import Offset, Seed
 from theodolite.studio.compare_baseline import SurveyPairs
 from theodolite.studio.compare_catalogue import ItemPairs
 from theodolite.studio.compare_explaining import DEFAULT, checked, explained, methods_told
@@ -90,16 +91,14 @@ def router(workspace: Workspace, jobs: Jobs) -> APIRouter:
         return truth.start(opened.manifest["encoder"], pair.a, pair.b, asked)
 
     @api.get("/texts", summary="Texts of a corpus: those that contain a query, or a random choice")
-    def texts(slug: str, corpus: str, q: Sought = "", seed: int = 0, limit: Number = 12) -> Picked:
+    def texts(slug: str, corpus: str, q: Sought = "", seed: Seed = 0, limit: Number = 12) -> Picked:
         found = workspace.survey(slug).corpus(corpus)
         if found is None:
             raise InputError(f"the texts of {corpus} are not at hand; open the studio with the survey's own --store")
-        return picked(found, q, abs(seed), limit)
+        return picked(found, q, seed, limit)
 
     @api.get("/catalogues/{catalogue}/items", summary="Items whose title or id contains a query")
-    def items(
-        slug: str, catalogue: str, q: Sought = "", start: Annotated[int, Query(ge=0)] = 0, limit: Number = 20
-    ) -> CatalogueItems:
+    def items(slug: str, catalogue: str, q: Sought = "", start: Offset = 0, limit: Number = 20) -> CatalogueItems:
         workspace.survey(slug)
         return compare_catalogue.items(workspace.catalogue(catalogue), q, start, limit)
 

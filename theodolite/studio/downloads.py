@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import threading
 import zipfile
 from collections.abc import Hashable, Iterator
 from pathlib import Path
@@ -57,11 +56,10 @@ def parquet_bytes(table: pa.Table) -> bytes:
 
 
 class Figures:
-    """Figures as SVG: as they were saved, or else drawn; one at a time, since matplotlib's settings are everybody's."""
+    """Figures as SVG: as they were saved, or else drawn."""
 
     def __init__(self) -> None:
         self._drawn: dict[Hashable, bytes] = {}
-        self._lock = threading.Lock()
 
     def svg(self, opened: Opened, reading: str, figure: str) -> bytes:
         """A figure that the reading has, by its name."""
@@ -69,11 +67,10 @@ class Figures:
         saved = None if place is None else place / "figures" / f"{figure}.svg"
         if saved is not None and saved.is_file():
             return saved.read_bytes()
-        with self._lock:
-            key = opened.slug, reading, figure
-            if key not in self._drawn:
-                self._drawn[key] = svg(opened.reading(reading).drawings()[figure].draw()).encode()
-            return self._drawn[key]
+        key = opened.slug, reading, figure
+        if key not in self._drawn:
+            self._drawn[key] = svg(opened.reading(reading).drawings()[figure].draw()).encode()
+        return self._drawn[key]
 
 
 def zipped(opened: Opened) -> Iterator[bytes]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from threading import Lock
 from typing import Any
 
 from fastapi import APIRouter
@@ -15,7 +16,7 @@ from theodolite.instrument import Instrument
 from theodolite.options import Option, options_of
 from theodolite.registry import INSTRUMENTS, instrument
 from theodolite.running import run
-from theodolite.studio.jobs import Job, JobInfo, JobProgress, Jobs
+from theodolite.studio.jobs import OVER, Job, JobInfo, JobProgress, Jobs
 from theodolite.studio.opened import Opened
 from theodolite.studio.workspace import Workspace
 
@@ -42,6 +43,8 @@ class Asked(BaseModel):
 def router(workspace: Workspace, jobs: Jobs) -> APIRouter:
     """The routes of instruments."""
     api = APIRouter(tags=["instruments"])
+    started: dict[tuple[str, str], Job] = {}
+    starting = Lock()
 
     @api.get("/instruments", summary="The instruments and the forms of their options")
     def forms() -> list[InstrumentForm]:
@@ -50,15 +53,20 @@ def router(workspace: Workspace, jobs: Jobs) -> APIRouter:
 
     @api.post("/surveys/{slug}/run", summary="Run an instrument over a survey's corpora", response_model=JobInfo)
     def start(slug: str, asked: Asked) -> Job:
-        """The job's result names the reading that was added to the survey."""
+        """The job's result names the reading that was added to the survey; asked for twice, it is one job."""
         opened = workspace.survey(slug)
         chosen = instrument_of(asked.instrument, asked.options)
         # Told at once, not by a job that fails.
         opened.texts()
         workspace.check_live(opened.manifest["encoder"])
-        return jobs.start(
-            f"{chosen.name} over {opened.title}", lambda progress: _measure(workspace, opened, chosen, progress)
-        )
+        key = slug, name_of(chosen)
+        with starting:
+            job = started.get(key)
+            if job is None or job.state in OVER or job.cancelled.is_set():
+                started[key] = jobs.start(
+                    f"{chosen.name} over {opened.title}", lambda progress: _measure(workspace, opened, chosen, progress)
+                )
+            return started[key]
 
     return api
 
@@ -83,9 +91,14 @@ def instrument_of(name: str, given: Mapping[str, Any]) -> Instrument:
     return kind(**{key: _value(declared[key], value) for key, value in given.items()})
 
 
-def _measure(workspace: Workspace, opened: Opened, chosen: Instrument, progress: JobProgress) -> dict[str, str]:
+def name_of(chosen: Instrument) -> str:
+    """The name of the reading that an instrument with its options makes."""
     key = hashlib.sha256(json.dumps([chosen.name, chosen.options], sort_keys=True).encode()).hexdigest()
-    name = f"{chosen.name}-{key[:8]}"
+    return f"{chosen.name}-{key[:8]}"
+
+
+def _measure(workspace: Workspace, opened: Opened, chosen: Instrument, progress: JobProgress) -> dict[str, str]:
+    name = name_of(chosen)
     if name not in opened.readings:
         with progress.step("loading the encoder", 0):
             encoder = workspace.another_encoder(opened.manifest["encoder"])

@@ -111,9 +111,11 @@ class Jobs:
     def cancel(self, id: str) -> Job:
         """Cancel a job; one that runs stops at its next step."""
         job = self.get(id)
-        job.cancelled.set()
-        if job.state == "waiting":
-            job.state = "cancelled"
+        # Under the lock, so that what is told as cancelled is not begun in the same moment.
+        with self._lock:
+            job.cancelled.set()
+            if job.state == "waiting":
+                job.state = "cancelled"
         return job
 
     def close(self) -> None:
@@ -126,14 +128,16 @@ class Jobs:
 
     def _work(self) -> None:
         while True:
-            _do(*self._queue.get())
+            job, work = self._queue.get()
+            with self._lock:
+                job.state = "cancelled" if job.cancelled.is_set() else "running"
+            _do(job, work)
 
 
 def _do(job: Job, work: Work) -> None:
     progress = JobProgress(job)
     try:
         progress.check()
-        job.state = "running"
         job.result = work(progress)
         job.state = "done"
     except Cancelled:

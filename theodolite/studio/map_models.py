@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from theodolite.studio.bounds import Place
+
 # Texts in one answer, and characters of each where no more are asked for.
 PAGE = 200
 SHORT = 1000
@@ -83,7 +85,7 @@ class VectorsState(BaseModel):
 class PointsAsked(BaseModel):
     """Which texts are wanted."""
 
-    points: list[int] = Field(max_length=PAGE, description="places among the map's points")
+    points: list[Place] = Field(max_length=PAGE, description="places among the map's points")
     longest: int = Field(default=SHORT, ge=1, le=1_000_000, description="characters of a text, at most")
 
 

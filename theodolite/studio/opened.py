@@ -123,9 +123,16 @@ class Opened:
 def _outline(folder: Path) -> tuple[dict[str, Any], dict[str, Path]]:
     """The manifest of a survey's folder and where its readings are."""
     if (folder / READING_FILE).exists():
-        manifest = read_about(folder)["manifest"]
+        about = read_about(folder)
+        manifest = about.get("manifest") or {}
+        if not {"instrument", "encoder", "corpora"} <= set(manifest):
+            raise InputError(
+                f"{folder}: a reading of kind '{about.get('instrument')}', which the studio does not show; it opens "
+                "what a survey, or an instrument, wrote with --out"
+            )
         name = str(manifest["instrument"])
-        return {"title": f"{manifest['encoder']['name']}: {name}", "readings": [name]} | manifest, {name: folder}
+        places = {name: folder} | {added: folder / added for added in _added(folder, [name])}
+        return {"title": f"{manifest['encoder']['name']}: {name}", "readings": [name]} | manifest, places
     if not (folder / MANIFEST).exists():
         raise InputError(
             f"{folder}: not a survey: it has no {MANIFEST}; make one with theodolite survey --out {folder}"

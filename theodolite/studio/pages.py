@@ -25,7 +25,7 @@ _UNBUILT = """<!DOCTYPE html>
 <body>
 <main>
 <h1>The studio's pages are not built</h1>
-<p>They are written in TypeScript, and Node (version 20 or later) builds them. It was not there when this copy of
+<p>They are written in TypeScript, and Node (version 20.19 or later) builds them. It was not there when this copy of
 Theodolite was installed.</p>
 <p>Install Node from your system's packages or from nodejs.org, run <code>make studio</code> in the clone, and load
 this page again. A wheel of Theodolite has the pages already built.</p>

@@ -9,6 +9,7 @@ import anyio.from_thread
 from fastapi import APIRouter, HTTPException, Query, Request
 
 from theodolite.errors import InputError
+from theodolite.studio.bounds import Offset
 from theodolite.studio.faults import NotFound
 from theodolite.studio.jobs import Job, JobInfo, JobProgress, Jobs
 from theodolite.studio.opened import Opened
@@ -30,9 +31,7 @@ from theodolite.studio.salience_view import ORDERS, SUREST, Grouped, TextFilter
 from theodolite.studio.workspace import Workspace
 
 Name = Annotated[str, Query(max_length=500)]
-Offset = Annotated[int, Query(ge=0)]
 Limit = Annotated[int, Query(ge=1, le=200)]
-Number = Annotated[int, Query(ge=0)]
 Order = Annotated[str, Query(pattern=f"^({'|'.join(ORDERS)})$")]
 
 # What a browser that no longer waits for an answer is told.
@@ -95,7 +94,7 @@ def router(workspace: Workspace, jobs: Jobs) -> APIRouter:
 
     @api.get("/cluster", summary="A cluster and its examples")
     def cluster(
-        slug: str, corpus: Name, method: Name, representation: Name, predicted: Name, id: Number, reading: Name = ""
+        slug: str, corpus: Name, method: Name, representation: Name, predicted: Name, id: Offset, reading: Name = ""
     ) -> ClusterView:
         return desks.desk(slug, reading).cluster(Grouped(corpus, method, representation, predicted), id)
 
@@ -106,7 +105,7 @@ def router(workspace: Workspace, jobs: Jobs) -> APIRouter:
         method: Name,
         representation: Name,
         predicted: Name,
-        id: Number,
+        id: Offset,
         reading: Name = "",
         wrong: bool = False,
         order: Order = SUREST,
@@ -135,14 +134,14 @@ def router(workspace: Workspace, jobs: Jobs) -> APIRouter:
         return desk.view.texts(asked, desk.opened.corpus(corpus))
 
     @api.get("/text", summary="One text with its map by every method")
-    def text(slug: str, corpus: Name, row: Number, reading: Name = "") -> TextView:
+    def text(slug: str, corpus: Name, row: Offset, reading: Name = "") -> TextView:
         return desks.desk(slug, reading).text(corpus, row)
 
     @api.get("/neighbours", summary="The texts nearest to one, by every representation")
     def neighbours(
         slug: str,
         corpus: Name,
-        row: Number,
+        row: Offset,
         reading: Name = "",
         method: Name = "",
         among: Name = "",

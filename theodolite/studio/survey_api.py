@@ -11,6 +11,7 @@ from fastapi.responses import Response, StreamingResponse
 from theodolite.reading import Reading, plain
 from theodolite.registry import INSTRUMENTS, instrument
 from theodolite.report.page import capital, split
+from theodolite.studio.bounds import Offset
 from theodolite.studio.downloads import (
     SVG_POLICY,
     Figures,
@@ -122,7 +123,7 @@ def router(workspace: Workspace, jobs: Jobs) -> APIRouter:
         slug: str,
         name: str,
         table: str,
-        offset: int = Query(0, ge=0),
+        offset: Offset = 0,
         limit: int = Query(100, ge=1, le=MOST_ROWS),
     ) -> TableRows:
         _, found = _table(workspace.survey(slug), name, table)

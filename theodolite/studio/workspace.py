@@ -55,7 +55,8 @@ class Workspace:
         self._database_url = database
         self._database: Database | None = None
         self._loaded: dict[tuple[str, int], Encoder] = {}
-        self._loading = threading.Lock()
+        # One for each, so that nobody who asks for a study waits for a model.
+        self._opening, self._looking, self._loading = (threading.Lock() for _ in range(3))
         self._asking = threading.RLock()
 
     def survey(self, slug: str) -> Opened:
@@ -73,7 +74,7 @@ class Workspace:
 
     def open_database(self) -> Database:
         """The database of studies, which the studio must have."""
-        with self._loading:
+        with self._opening:
             if self._database is None:
                 from theodolite.study.database import Database
 
@@ -81,6 +82,13 @@ class Workspace:
                     raise InputError("this studio has no database of studies; open it with --database")
                 self._database = Database.open(self._database_url)
             return self._database
+
+    def close(self) -> None:
+        """Let go of the database's connections."""
+        with self._opening:
+            if self._database is not None:
+                self._database.close()
+                self._database = None
 
     def encoder(self, slug: str | None = None) -> Encoder:
         """The live encoder of a survey; without one, of the first survey that has it, or else the first model."""
@@ -129,7 +137,7 @@ class Workspace:
 
     def _candidates(self) -> list[ModelFolder]:
         """The models given, the bundled one, and those that the catalogues were built with, where they still are."""
-        with self._loading:
+        with self._looking:
             if self._models is None:
                 built_with = [str(c.manifest["encoder"].get("path", "")) for c in self.catalogues.values()]
                 more = [DEFAULT_MODEL, *(path for path in built_with if Path(path).is_absolute())]
