@@ -13,6 +13,7 @@ from IsoScore.IsoScore import IsoScore
 from theodolite.demo import demo_corpus
 from theodolite.errors import InputError
 from theodolite.isotropy import measures as module
+from theodolite.isotropy.cloud import round_cloud
 from theodolite.isotropy.isoscore import isoscore, isoscore_of, refuse_transposed
 from theodolite.isotropy.measures import COINCIDE, Measures, SpaceSums, measure, measure_array
 from theodolite.isotropy.partition import PartitionSums, directions, partition
@@ -428,3 +429,16 @@ def test_isoscore_alone_refuses_what_is_no_set_of_vectors():
     with pytest.raises(InputError, match="wanted"):
         isoscore_of(np.ones(5))
     assert math.isnan(isoscore_of(np.ones((5, 3))))
+
+
+def test_the_round_cloud_has_as_many_vectors_as_the_space_and_its_length() -> None:
+    """More than fit in a block, and against the same vectors measured whole."""
+    n, dim, length = 21_000, 5, 7.0
+    found = round_cloud(n, dim, length, seed=2)
+    random = np.random.default_rng(2)
+    parts = [random.standard_normal((min(4096, n - at), dim), np.float32) for at in range(0, n, 4096)]
+    whole = measure_array(np.concatenate(parts).astype(np.float64) * length / np.sqrt(dim))
+    assert found.n == n and found.dim == dim
+    for name in ("log_partition", "isoscore", "mean_cosine", "effective_rank", "mean_offset", "variance_top1"):
+        assert getattr(found, name) == pytest.approx(getattr(whole, name), rel=1e-9, abs=1e-12), name
+    assert found.log_partition < round_cloud(n, dim, 1.0, seed=2).log_partition

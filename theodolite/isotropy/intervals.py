@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import Any
@@ -18,7 +19,7 @@ from theodolite.isotropy.partition import PartitionSums, directions, partition
 Parts = Callable[[], Iterable[tuple[NDArray[np.int64], NDArray[Any]]]]
 
 GROUPS = 10
-# The measures that get an interval; the partition gets its own in the logarithm.
+# The measures that get an interval; the partition has that of its logarithm, for it spans many powers of ten.
 _ESTIMATES = (
     *("log_partition", "isoscore", "mean_cosine", "variance_top1", "variance_top3", "variance_top10"),
     *("effective_rank", "mean_offset"),
@@ -53,17 +54,9 @@ def measure_with_intervals(parts: Parts, dim: int, seed: int = 0) -> dict[str, A
     for name in _ESTIMATES:
         low, high = _interval(found, without, name)
         rows |= {f"{name}_low": low, f"{name}_high": high}
-    return rows
-
-
-def round_cloud(n: int, dim: int, length: float, seed: int = 0, most: int = 20_000) -> Measures:
-    """What the measures are of a perfectly round space: a seeded Gaussian cloud about 0 of as many vectors (``most`` at
-    most), dimensions, and about the same mean length.
-    """
-    from theodolite.isotropy.measures import measure_array
-
-    random = np.random.default_rng(seed)
-    return measure_array(random.standard_normal((min(n, most), dim)) * (length / np.sqrt(dim)), dim)
+    ends = {end: rows[f"log_partition_{end}"] for end in ("low", "high")}
+    # The measure is 1 at most, and so is what is said of it.
+    return rows | {f"partition_{end}": None if at is None else math.exp(min(at, 0)) for end, at in ends.items()}
 
 
 def _split(parts: Parts, seed: int) -> Iterable[tuple[int, NDArray[Any]]]:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theodolite.instrument import Progress
-from theodolite.isotropy.intervals import Parts, measure_with_intervals, round_cloud
+from theodolite.isotropy.cloud import round_cloud
+from theodolite.isotropy.intervals import Parts, measure_with_intervals
 from theodolite.isotropy.judging import EVALUATED, Fitted
 from theodolite.isotropy.reading import CLOUD
 from theodolite.isotropy.spaces import KeptSpace
