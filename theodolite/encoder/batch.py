@@ -52,9 +52,13 @@ class Rounding:
     pooling: str | None
     module: Callable[[torch.Tensor], torch.Tensor]
 
+    def fits(self, pooling: str) -> bool:
+        """Whether vectors that were pooled in this way are of the space that it was fitted on."""
+        return self.pooling in (None, pooling)
+
     def check(self, pooling: str) -> None:
         """Refuse vectors that were pooled in another way: their space is another one."""
-        if self.pooling not in (None, pooling):
+        if not self.fits(pooling):
             raise InputError(
                 f"--transform {self.name}: fitted on texts' vectors by pooling '{self.pooling}', and those by "
                 f"'{pooling}' are asked for; fit one with --space token, or ask for --pooling {self.pooling}"

@@ -142,7 +142,7 @@ class _Block:
         mine = wording(batch.tokens).words
         vectors = batch.unit_vectors(-1, mine)
         bounds = np.searchsorted(mine.text, np.arange(len(batch) + 1))
-        asked, given = (batch.pooled(-1, name).astype(np.float64) for name in (self.asked.pooling, "own"))
+        asked, given = (v.astype(np.float64) for v in (batch.pooled(-1, self.asked.pooling), _own(batch)))
         for i, text in enumerate(texts.tolist()):
             self.pooled[text], self.own[text] = asked[i], given[i]
             self.vectors[text] = vectors[bounds[i] : bounds[i + 1]]
@@ -207,6 +207,13 @@ class _Block:
         table = self.encoder.input_embeddings
         first, stop = self.wording.words.start[words].tolist(), self.wording.words.stop[words].tolist()
         return np.stack([table[self.tokens.ids[a:b]].mean(axis=0) for a, b in zip(first, stop, strict=True)])
+
+
+def _own(batch: Batch) -> Floats:
+    """(n, d) the texts' vectors under the model's own pooling; without a transform that was fitted on another one."""
+    if batch.rounding is not None and not batch.rounding.fits("own"):
+        batch = replace(batch, rounding=None)
+    return batch.pooled(-1, "own")
 
 
 def _highest(values: Doubles, first: Ints, stop: Ints) -> Doubles:

@@ -110,7 +110,7 @@ class Similarity(Instrument):
         whole = pa.concat_tables(tables)
         found = {"explanations": whole, **self._truth(subject, rows, baseline)}
         return SimilarityReading.of(
-            found, findings(found, subject.encoder, skipped, self._said(baseline), self.similarity)
+            found, findings(found, subject.encoder, skipped, self._said(subject, baseline), self.similarity)
         )
 
     @property
@@ -131,16 +131,24 @@ class Similarity(Instrument):
         words = {text[a:b] for text in texts for a, b in units(text)}
         return Baseline(idf, read_word_vectors(self.vectors, words | {word.lower() for word in words}))
 
-    def _said(self, baseline: Baseline) -> list[str]:
+    def _said(self, subject: Subject, baseline: Baseline) -> list[str]:
+        """What is to be known about the figures beside those themselves."""
+        transform = subject.model.transform
+        said = []
+        if transform is not None and transform.on == "sentence" and transform.pooling not in (None, "own"):
+            said.append(
+                f"--transform {transform.name} was fitted on pooling '{transform.pooling}': the cosine under the "
+                "model's own pooling is without it."
+            )
         if not self._by_rarity:
-            return []
+            return said
         rarity = (
             f"counted in the {baseline.idf.texts:,} texts"
             if baseline.idf.texts
             else "taken as 1, for one pair tells none"
         )
         vectors = baseline.vectors.name if baseline.vectors else "the encoder's own input embeddings"
-        return [f"tfidf-w2v: the rarity of words is {rarity}; their vectors are {vectors}."]
+        return [*said, f"tfidf-w2v: the rarity of words is {rarity}; their vectors are {vectors}."]
 
     def _truth(self, subject: Subject, rows: Mapping[str, Ints], baseline: Baseline) -> dict[str, pa.Table]:
         if not (self.sanity or self.faithfulness):
