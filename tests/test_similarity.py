@@ -432,6 +432,30 @@ def test_under_a_transform(minilm, pairs, tmp_path) -> None:
     assert np.abs(after.a.saliency["bti"] - before.a.saliency["bti"]).max() > 1e-3
 
 
+def test_under_a_transform_of_cls_vectors(minilm, pairs, tmp_path) -> None:
+    """What is explained is transformed; the cosine under the model's own pooling, another space, is as it was."""
+    from theodolite.rounding import MeanRemoval, save
+
+    vectors = minilm.embed([t for pair in pairs for t in pair], pooling="cls")
+    save(MeanRemoval().fit(vectors), tmp_path / "mean", {"space": "cls", "pooling": "cls", "layer": 6})
+    rounder = Encoder.load("all-MiniLM-L6-v2", transform=tmp_path / "mean")
+    found = explain(rounder, *pairs[0], pooling="cls")
+    a, b = (v - vectors.mean(axis=0) for v in minilm.embed(pairs[0], pooling="cls"))
+    [row] = found.tables["explanations"].to_pylist()
+    assert row["cosine"] == pytest.approx(_cosine(a, b), abs=1e-5)
+    assert row["cosine_own"] == pytest.approx(_own_cosine(minilm, *pairs[0]), abs=1e-5)
+    assert any("fitted on pooling 'cls': the cosine under the model's own pooling is without it" in f
+               for f in found.findings)  # fmt: skip
+
+
+def test_texts_that_fit_alone_are_not_windowed_as_a_pair(minilm, tmp_path) -> None:
+    """150 tokens and 150 are more than the model's 256 only together, and they are never encoded so."""
+    corpus = Corpus.of(["fine " * 150, "fine " * 300], "long", texts_b=["good " * 150, "good"])
+    [found] = run([Similarity()], minilm, [corpus], store=Store(tmp_path))
+    [counted] = found.manifest["corpora"]
+    assert (counted["texts"], counted["windowed"]) == (2, 1)
+
+
 def test_identical_texts_have_level_saliencies(minilm) -> None:
     text = "A dry red wine with a long finish."
     [found] = explain_pairs(minilm, [text], [text.upper()])

@@ -30,7 +30,8 @@ class Needs:
 
     states: hidden states of which layers ('all', or numbers; none for a pass over the texts alone);
     pooled: embeddings, as (layer, pooling); distinct: duplicate texts count once; columns: of the corpus;
-    maps: a question to a classifier, answered by a salience map of each text.
+    maps: a question to a classifier, answered by a salience map of each text;
+    separate: the two texts of a pair will go through the encoder each alone, not as one sequence.
     """
 
     states: tuple[int, ...] | str = ()
@@ -38,6 +39,7 @@ class Needs:
     distinct: bool = True
     columns: tuple[str, ...] = ()
     maps: Question | None = None
+    separate: bool = False
 
     @property
     def model(self) -> bool:

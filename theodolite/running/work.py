@@ -58,6 +58,7 @@ class ShardWork:
         self._layers = sorted({layer for n in needs for layer in n.layers(encoder.layers)})
         self._columns = sorted({c for n in needs for c in n.columns})
         self._repeats = any(not n.distinct for n in needs)
+        self._separate = all(n.separate for n in needs)
         self._values: dict[str, Mapping[str, NDArray[Any]]] = {}
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="save")
         self._written: Future[None] | None = None
@@ -80,12 +81,16 @@ class ShardWork:
         kept = rows[~corpus.empty[rows]]
         texts, texts_b = corpus.texts(shard.start, shard.stop), corpus.texts_b(shard.start, shard.stop)
         at = (kept - shard.start).tolist()
-        tokens = self._encoder.tokenise([texts[i] for i in at], None if texts_b is None else [texts_b[i] for i in at])
+        first_texts, second_texts = [texts[i] for i in at], None if texts_b is None else [texts_b[i] for i in at]
+        tokens = self._encoder.tokenise(first_texts, second_texts)
+        windows = self._encoder.window_counts(tokens)
+        if self._separate and second_texts is not None:
+            windows = self._windows_apart(windows, (first_texts, second_texts))
         full = tokens.lengths > 0
         repeated = corpus.duplicate[kept]
         first, again = np.flatnonzero(full & ~repeated), np.flatnonzero(full & repeated)
         tally = Tally()
-        tally.count(corpus.empty[rows], repeated, full, tokens, self._encoder.window_counts(tokens))
+        tally.count(corpus.empty[rows], repeated, full, tokens, windows)
         return Ready(
             task,
             known,
@@ -93,6 +98,15 @@ class ShardWork:
             (kept[first], tokens.take(first)),
             (kept[again], tokens.take(again)) if self._repeats else None,
         )
+
+    def _windows_apart(self, windows: Ints, sides: tuple[list[str], list[str]]) -> Ints:
+        """(n,) the windows of pairs whose texts are encoded each alone: of the text that has more of them."""
+        # Whoever needs one window together needs no more alone.
+        long = np.flatnonzero(windows > 1)
+        if len(long):
+            alone = (self._encoder.tokenise([texts[i] for i in long.tolist()]) for texts in sides)
+            windows[long] = np.maximum(*(self._encoder.window_counts(tokens) for tokens in alone))
+        return windows
 
     def work(self, ready: Ready) -> tuple[list[Observation], Tally]:
         """Encode and observe, halving the budget where memory runs out; save what was seen."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class LookForWords(Pass):
     """Which pairs have words on both sides, so that there is something to explain; needs no model."""
 
-    needs = Needs(distinct=False)
+    needs = Needs(distinct=False, separate=True)
 
     def start(self, corpus: Corpus) -> WithWords:
         return WithWords()
