@@ -52,17 +52,18 @@ def load_transform(folder: str | os.PathLike[str], encoder: Any) -> Transform:
 
     manifest = manifest_of(folder)
     about = manifest.get("about", {})
-    if int(manifest["dim"]) != encoder.dim:
-        raise InputError(
-            f"--transform {folder}: made for vectors of {manifest['dim']} numbers; these have {encoder.dim}"
-        )
+    on = "token" if about.get("space") in ("token", "word") else "sentence"
+    dim, pooling = int(manifest["dim"]), about.get("pooling")
+    if dim != encoder.dim:
+        # Pooling of several modes, or a dense layer after it, makes texts' vectors wider or narrower than tokens'.
+        if on == "token" or pooling not in (None, "own") or dim != encoder.embed(["a"]).shape[1]:
+            raise InputError(f"--transform {folder}: made for vectors of {dim} numbers; these have {encoder.dim}")
+        pooling = "own"
     if about.get("encoder_hash", encoder.hash) != encoder.hash:
         raise InputError(
             f"--transform {folder}: fitted with {about.get('encoder')}, not with {encoder.name}; fit another"
         )
     module = as_module(load(folder)).to(encoder.device)
     layer = int(about.get("layer", encoder.layers))
-    on = "token" if about.get("space") in ("token", "word") else "sentence"
     said = f"{manifest['sha256']} {layer} {on}"
-    pooling = about.get("pooling")
     return Transform(Path(folder).name, hashlib.sha256(said.encode()).hexdigest(), layer, on, pooling, module)

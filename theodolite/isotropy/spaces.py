@@ -117,11 +117,17 @@ class KeepSpace(KeepTables):
         rows = (codes[order] >> np.int64(24)) - shard.start
         columns: dict[str, Any] = {}
         for i, layer in enumerate(self._layers):
-            width = collected[0][1][i].shape[1] if collected else self._subject.dim
+            width = collected[0][1][i].shape[1] if collected else self._width(layer)
             vectors = np.concatenate([np.empty((0, width), np.float32), *(v[i] for _, v in collected)])[order]
             made = vectors_table(rows, vectors)
             columns |= {"row": made.column("row"), _column(layer): made.column("vector")}
         return pa.table(columns)
+
+    def _width(self, layer: int) -> int:
+        """Numbers a vector, for a shard that has none; pooling may make them more or fewer than a token's."""
+        if self._space != "sentence" or not self._subject.layers:
+            return self._subject.dim
+        return int(self._subject.model.embed(["a"], layer=layer).shape[1])
 
     def depends(self, shard: Shard) -> bytes:
         """What was drawn of a shard depends on the whole corpus; vectors that people bring, on the corpus itself."""
