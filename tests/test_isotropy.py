@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import subprocess
 import sys
 
@@ -14,10 +15,14 @@ from scipy.stats import spearmanr, t
 from theodolite import Corpus, Encoder, InputError, RunOptions, Store, load, run
 from theodolite.accumulate import hash_of
 from theodolite.cli import main
+from theodolite.instrument import Silent
 from theodolite.isotropy import Isotropy, IsotropyReading, measure_array
 from theodolite.isotropy.findings import findings
 from theodolite.isotropy.fitting import Fitting
 from theodolite.isotropy.intervals import GROUPS, measure_with_intervals
+from theodolite.isotropy.making import maker
+from theodolite.isotropy.reproduce import contrastive
+from theodolite.isotropy.sts_files import read_sts
 from theodolite.rounding import load as load_rounder
 from theodolite.rounding import save
 
@@ -119,6 +124,9 @@ def test_the_intervals_are_a_jackknife_over_groups_of_texts():
         assert found[f"{name}_low"] == pytest.approx(found[name] - half)
         assert found[f"{name}_high"] == pytest.approx(found[name] + half)
     assert found["log_partition_low"] < found["log_partition"] < found["log_partition_high"]
+    ends = [found["partition_low"], found["partition_high"]]
+    assert ends == pytest.approx(np.exp([found["log_partition_low"], min(found["log_partition_high"], 0)]))
+    assert ends[0] < found["partition"] < ends[1]
 
 
 def test_sts_is_scored_by_the_definition(reading, xtremedistil, pairs):
@@ -139,6 +147,12 @@ def test_sts_is_scored_by_the_definition(reading, xtremedistil, pairs):
         [row] = rows_of(reading, "sts", method=method, layer=6, fitted_on="evaluated")
         assert row["spearman"] == pytest.approx(100 * spearmanr(scores, cosines).statistic, abs=0.05)
         assert row["pairs"] == 150 and row["spearman_low"] < row["spearman"] < row["spearman_high"]
+        [plain] = rows_of(reading, "sts", method="none", layer=6)
+        if method == "none":
+            assert row["gain"] is None
+        else:
+            assert row["gain"] == pytest.approx(row["spearman"] - plain["spearman"])
+            assert row["gain_low"] < row["gain"] < row["gain_high"]
 
 
 def test_rounding_buys_something_and_both_places_of_fitting_are_named(reading):
@@ -155,25 +169,41 @@ def test_rounding_buys_something_and_both_places_of_fitting_are_named(reading):
 
 @pytest.mark.parametrize("fitted_on", ["evaluated", "wiki"])
 def test_advice_says_that_it_was_chosen_on_what_it_is_judged_on(fitted_on):
-    def judged(**gains: float) -> list[dict]:
-        about = {"encoder": "e", "layer": 6, "dataset": "d"}
-        plain = {**about, "method": "none", "fitted_on": "evaluated", "spearman": 50.0}
-        return [plain, *({**about, "method": m, "fitted_on": fitted_on, "spearman": 50 + g} for m, g in gains.items())]
+    def judged(**gains: tuple[float, float]) -> list[dict]:
+        """Gains by method, with half the width of their intervals."""
+        about = {"encoder": "e", "layer": 6, "dataset": "d", "fitted_on": fitted_on}
+        plain = {**about, "method": "none", "fitted_on": "evaluated", "gain": None}
+        ends = {m: {"gain": g, "gain_low": g - half, "gain_high": g + half} for m, (g, half) in gains.items()}
+        return [plain, *({**about, "method": m, **won} for m, won in ends.items())]
 
     on = {"evaluated": "the evaluated texts themselves", "wiki": "wiki"}[fitted_on]
     evidence = f"Spearman points on average over 1 file of pairs, fitted on {on}."
     chosen = " That abtt is the best of 2 methods was found on these same files, so its figure flatters it."
-    assert findings([], judged(mean=2.0, abtt=7.0))[0] == (
-        f"Advice for layer 6 of e: use abtt, which brings +7.0 {evidence}{chosen}"
+    assert findings([], judged(mean=(2.0, 1.0), abtt=(7.0, 3.0)))[0] == (
+        f"Advice for layer 6 of e: use abtt, which brings +7.0 (+4.0 to +10.0) {evidence}{chosen}"
     )
-    assert findings([], judged(mean=2.0, abtt=2.5))[0] == (
-        f"Advice for layer 6 of e: remove the mean (+2.0); abtt brings +2.5 {evidence}{chosen}"
+    assert findings([], judged(mean=(2.0, 1.5), abtt=(2.5, 1.0)))[0] == (
+        "Advice for layer 6 of e: remove the mean (+2.0 (+0.5 to +3.5)); "
+        f"abtt brings +2.5 (+1.5 to +3.5) {evidence}{chosen}"
     )
-    assert findings([], judged(mean=-2.0, abtt=0.5))[0] == (
-        f"Advice for layer 6 of e: leave it. The best method, abtt, brings +0.5 {evidence}{chosen}"
+    assert findings([], judged(mean=(-2.0, 1.0), abtt=(0.5, 0.1)))[0] == (
+        f"Advice for layer 6 of e: leave it. The best method, abtt, brings +0.5 (+0.4 to +0.6) {evidence}{chosen}"
     )
+    # A gain that may be none is no reason to change anything, however large; nor is the mean's one to prefer it.
+    assert findings([], judged(abtt=(7.0, 8.0)))[0] == (
+        f"Advice for layer 6 of e: leave it. The best method, abtt, brings +7.0 (-1.0 to +15.0) {evidence}"
+    )
+    assert "use abtt" in findings([], judged(mean=(2.0, 3.0), abtt=(2.5, 1.0)))[0]
     # Of one method none is chosen.
-    assert findings([], judged(abtt=7.0))[0] == f"Advice for layer 6 of e: use abtt, which brings +7.0 {evidence}"
+    assert findings([], judged(abtt=(7.0, 1.0)))[0] == (
+        f"Advice for layer 6 of e: use abtt, which brings +7.0 (+6.0 to +8.0) {evidence}"
+    )
+
+
+def test_the_gain_over_several_files_has_the_interval_of_their_mean():
+    about = {"encoder": "e", "layer": 6, "fitted_on": "evaluated", "method": "abtt"}
+    rows = [{**about, "dataset": d, "gain": 4.0, "gain_low": 1.0, "gain_high": 8.0} for d in "abcd"]
+    assert "+4.0 (+2.5 to +6.0) Spearman points on average over 4 files" in findings([], rows)[0]
 
 
 def test_a_reading_is_saved_shown_and_drawn(reading, tmp_path):
@@ -260,6 +290,7 @@ def _json(capsys, arguments) -> dict:
 
 BAD = {
     "an unknown method": (["--methods", "magic"], "--methods magic"),
+    "no direction to remove": (["--n-directions", "0"], "--n-directions 0: give a number of at least 1, or auto"),
     "an unknown space": (["--space", "outer"], "--space outer"),
     "a layer that is not there": (["--layer", "99"], "--layer 99"),
     "a layer that is no number": (["--layer", "top"], "--layer top"),
@@ -328,3 +359,88 @@ def test_pairs_all_of_one_score_are_not_drawn(xtremedistil, tmp_path):
     [found] = run([asked], xtremedistil, asked.own_corpora(), store=Store(tmp_path / "store"))
     assert {r["spearman"] for r in rows_of(found, "sts")} == {None}
     assert "sts" not in found.drawings() and found.save(tmp_path / "out").exists()
+
+
+def test_nothing_of_a_file_of_pairs_is_dropped_silently(xtremedistil, wiki, pairs, tmp_path):
+    """Pairs without a score or without tokens, texts in windows, small clusters of a fit on the texts: all are said."""
+    few = read_sts(pairs)
+    rows = [("", "No score", "at all."), ("1", "Nothing:", "\u200b"), ("2", "long " * 600, "It is long.")]
+    rows += [(str(few.scores[i]), few.a[i], few.b[i]) for i in range(30)]
+    path = tmp_path / "odd.tsv"
+    path.write_text("".join("\t".join(r) + "\n" for r in [("score", "sentence1", "sentence2"), *rows]), "utf-8")
+    asked = Isotropy(sts=(str(path),), methods="kmeans+mean+pca", n_clusters=60, layer="-1")
+    [found] = run([asked], xtremedistil, [wiki], store=Store(tmp_path / "store"))
+    assert {(r["pairs"], r["skipped"]) for r in rows_of(found, "sts")} == {(31, 2)}
+    said = [f for f in found.findings if f.startswith("odd")]
+    assert "odd: 2 of 33 pairs were left out: 1 without a score, 1 with a text without tokens." in said
+    assert any(" texts are longer than the encoder reads at once" in f and "1 of " in f for f in said)
+    assert any(f.startswith("odd, layer 6, kmeans+mean+pca: ") and "keep the mean step only" in f for f in said)
+    # The pair without tokens is in no correlation.
+    lines = path.read_text("utf-8").splitlines(keepends=True)
+    path.write_text("".join([lines[0], *lines[3:]]), "utf-8")
+    [again] = run([asked], xtremedistil, [wiki], store=Store(tmp_path / "store"))
+    [row], [other] = (rows_of(reading, "sts", method="none") for reading in (found, again))
+    assert row["spearman"] == pytest.approx(other["spearman"], abs=1e-6) and other["skipped"] == 0
+
+
+def test_a_limit_is_not_taken_for_one_of_the_pairs(pairs):
+    asked = Isotropy(sts=(str(pairs),))
+    for name in ("limit", "sample"):
+        with pytest.raises(InputError, match=rf"^--{name}: .* leave it out$"):
+            asked.own_corpora(**{"limit": None, "sample": None, name: 5})
+    assert [c.name for c in asked.own_corpora(limit=None, sample=None, seed=3)] == ["STSB_dev"]
+    assert Isotropy().own_corpora(limit=5) == []
+
+
+def test_a_corpus_with_the_name_of_a_file_of_pairs_is_not_taken_for_it(xtremedistil, pairs, tmp_path):
+    asked = Isotropy(sts=(str(pairs),), methods="none")
+    other = Corpus.of(["Something else."], "STSB_dev")
+    with pytest.raises(InputError, match=r"^--corpus STSB_dev: a file of --sts has the same name, and other texts"):
+        run([asked], xtremedistil, [other], store=Store(tmp_path))
+
+
+def test_a_pooling_of_another_width_is_fitted_and_used(shared, tmp_path):
+    """CLS and mean side by side, twice as wide as a token; a shard of empty texts has none of either width."""
+    folder = tmp_path / "wide"
+    (folder / "1_Pooling").mkdir(parents=True)
+    for file in (shared / "models" / "xtremedistil-l6-h256").iterdir():
+        (folder / file.name).symlink_to(file)
+    kinds = [("", "Transformer"), ("1_Pooling", "Pooling")]
+    steps = [{"idx": i, "path": path, "type": f"sentence_transformers.models.{k}"} for i, (path, k) in enumerate(kinds)]
+    (folder / "modules.json").write_text(json.dumps(steps))
+    modes = {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": True}
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps(modes))
+    plain = Encoder.load(folder)
+    texts = ["A cat.", "Some dogs.", "", "", "A tree by the house.", "It rains."]
+    asked, options = Fitting(method="mean", space="sentence"), RunOptions(shard_size=2)
+    [found] = run([asked], plain, [Corpus.of(texts, "few")], store=Store(tmp_path / "store"), options=options)
+    place = save(found.transformer, tmp_path / "round", found.about)
+    there = [text for text in texts if text]
+    before = plain.embed(there)
+    assert before.shape == (4, 512)
+    after = Encoder.load(folder, transform=place).embed(there)
+    np.testing.assert_allclose(after, before - before.mean(axis=0), atol=1e-5)
+
+
+def test_a_hundredth_of_the_dimensions_is_asked_for_by_auto():
+    found = maker(5, "auto", 0)
+    assert (found("abtt").n_directions, found("kmeans+mean+pca").n_directions) == ("auto", 12)
+    assert maker(5, "3", 0)("kmeans+mean+pca").n_directions == maker(5, "3", 0)("abtt").n_directions == 3
+    assert Isotropy(n_directions="auto").n_directions == Fitting(n_directions="auto").n_directions == "auto"
+
+
+def test_contrastive_training_before_and_after(shared, pairs, tmp_path):
+    """A step or two: what it brings is not the question, but every layer and both scores are there."""
+    data = tmp_path / "data"
+    (data / "sts").mkdir(parents=True)
+    (data / "sts" / "STSB_dev.tsv").symlink_to(pairs)
+    model = str(shared / "models" / "xtremedistil-l6-h256")
+    [missing] = contrastive(model, data, 128, Store(tmp_path / "store"), Silent())
+    assert missing.measured == "not measured: no corpora/wiki.txt.gz" and missing.holds is None
+    (data / "corpora").symlink_to(shared / "data" / "corpora")
+    cosines, scores = contrastive(model, data, 128, Store(tmp_path / "store"), Silent())
+    assert cosines.claim.startswith("SimCSE on 128 sentences of Wikipedia: anisotropy")
+    found = re.findall(r"layer (\d) (0\.\d+) to (0\.\d+)", cosines.measured)
+    assert [int(layer) for layer, _, _ in found] == list(range(7))
+    assert cosines.holds is (float(found[-1][2]) < float(found[-1][1]))
+    assert re.fullmatch(r"([\d.]+ \([\d.]+ to [\d.]+\)( to |$)){2}", scores.measured)

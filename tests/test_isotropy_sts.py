@@ -15,6 +15,7 @@ from scipy import stats
 
 from theodolite.errors import InputError
 from theodolite.isotropy import sts_scores
+from theodolite.isotropy.gains import Gain, spearman_gains
 from theodolite.isotropy.sts_files import StsFile, read_sts
 from theodolite.isotropy.sts_scores import correlations, distinct_texts, pair_cosines, pairs_of, text_vectors
 from theodolite.isotropy.wic import read_wic
@@ -245,8 +246,8 @@ def test_each_text_once_in_order_of_first_occurrence() -> None:
     assert distinct_texts(files[1:]) == ["d", "a", "A"]
     one, two = pairs_of(files)
     assert one.texts is two.texts and one.texts == distinct_texts(files)
-    assert (one.first.tolist(), one.second.tolist(), one.used.tolist()) == ([0, 2, 2], [1, 0, 2], [0, 1, 2])
-    assert (two.first.tolist(), two.second.tolist(), two.used.tolist()) == ([3, 4], [1, 3], [1, 3, 4])
+    assert (one.first.tolist(), one.second.tolist()) == ([0, 2, 2], [1, 0, 2])
+    assert (two.first.tolist(), two.second.tolist()) == ([3, 4], [1, 3])
     assert distinct_texts([]) == [] and pairs_of([]) == []
 
 
@@ -255,7 +256,6 @@ def test_pairs_of_a_real_file_lead_back_to_its_texts(shared: Path) -> None:
     for file, pairs in zip(files, pairs_of(files), strict=True):
         assert tuple(pairs.texts[i] for i in pairs.first) == file.a
         assert tuple(pairs.texts[i] for i in pairs.second) == file.b
-        assert {pairs.texts[i] for i in pairs.used} == {*file.a, *file.b}
     assert len(set(pairs.texts)) == len(pairs.texts)
 
 
@@ -372,6 +372,27 @@ def test_intervals_cover_the_truth_19_times_of_20(rho: float) -> None:
     # Three standard errors of a share of 3000 are 0.012; Spearman's standard error is itself an approximation.
     assert pearson == pytest.approx(0.95, abs=0.012)
     assert spearman == pytest.approx(0.95, abs=0.016)
+
+
+def test_gains_are_a_bootstrap_over_pairs_against_a_plain_loop() -> None:
+    """Ties and all; the loop draws the pairs as they are drawn and asks scipy."""
+    rng, n = np.random.default_rng(1), 40
+    scores = rng.integers(0, 6, n).astype(float)
+    plain, better = (scores + rng.normal(0, noise, n).round(1) for noise in (4, 1))
+    [found, none] = spearman_gains(scores, plain, [better, plain], seed=3)
+    drawn = np.random.default_rng(3).integers(0, n, (1000, n))
+    spearman = lambda x, y: stats.spearmanr(x, y).statistic  # noqa: E731
+    loop = [spearman(scores[i], better[i]) - spearman(scores[i], plain[i]) for i in drawn]
+    assert found.gain == pytest.approx(100 * (spearman(scores, better) - spearman(scores, plain)))
+    np.testing.assert_allclose([found.gain_low, found.gain_high], 100 * np.percentile(loop, [2.5, 97.5]), rtol=1e-9)
+    assert found.gain_low > 0 and none == Gain(0, 0, 0)
+
+
+def test_gains_that_are_not_defined() -> None:
+    assert spearman_gains([1, 1, 1, 1], [1, 2, 3, 4], [[2, 3, 1, 4]]) == [Gain()]
+    assert spearman_gains([], [], [[]]) == [Gain()]
+    [three] = spearman_gains([1, 2, 3], [1, 3, 2], [[1, 2, 3]])
+    assert three.gain == pytest.approx(50) and three.gain_low is None
 
 
 def test_a_sentence_encoder_is_judged_well_on_real_pairs(shared: Path, minilm) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
@@ -57,11 +59,11 @@ def _files(judged: Sequence[Row]) -> list[str]:
         gains = _gains(judged, layer, fitted_on)
         if not gains:
             continue
-        best = max(gains, key=lambda method: mean(gains[method]))
+        best = max(gains, key=lambda method: gains[method].mean)
+        won = gains[best]
         said.append(
             f"{judged[0]['encoder']}, layer {layer}, STS, fitted on {_place(fitted_on)}: of the methods {best} "
-            f"does best, {mean(gains[best]):+.1f} Spearman points on average, better than no change on "
-            f"{sum(g > 0 for g in gains[best])} of {_count(gains[best])}."
+            f"does best, {won} Spearman points on average, better than no change on {won.better} of {won.count}."
         )
     return said
 
@@ -76,17 +78,17 @@ def _advice(measured: Sequence[Row], judged: Sequence[Row]) -> list[str]:
         gains = _gains(judged, layer, fitted_on)
         if not gains:
             return []
-        best = max(gains, key=lambda method: mean(gains[method]))
-        of_mean = mean(gains["mean"]) if "mean" in gains else None
+        best = max(gains, key=lambda method: gains[method].mean)
+        won, by_mean = gains[best], gains.get("mean")
         evidence = (
-            f"{mean(gains[best]):+.1f} Spearman points on average over {_count(gains[best])} of pairs, "
+            f"{won} Spearman points on average over {won.count} of pairs, "
             f"fitted on {_place(fitted_on)}.{_flattery(best, len(gains))}"
         )
         name = judged[0]["encoder"]
-        if mean(gains[best]) < 1:
+        if not won.sure or won.mean < 1:
             return [f"Advice for layer {layer} of {name}: leave it. The best method, {best}, brings {evidence}"]
-        if of_mean is not None and mean(gains[best]) - of_mean < 1:
-            return [f"Advice for layer {layer} of {name}: remove the mean ({of_mean:+.1f}); {best} brings {evidence}"]
+        if by_mean is not None and by_mean.sure and won.mean - by_mean.mean < 1:
+            return [f"Advice for layer {layer} of {name}: remove the mean ({by_mean}); {best} brings {evidence}"]
         return [f"Advice for layer {layer} of {name}: use {best}, which brings {evidence}"]
     said = []
     for corpus in dict.fromkeys(r["corpus"] for r in measured):
@@ -107,16 +109,48 @@ def _advice(measured: Sequence[Row], judged: Sequence[Row]) -> list[str]:
     return said
 
 
-def _gains(judged: Sequence[Row], layer: int, fitted_on: str) -> dict[str, list[float]]:
-    """Spearman points over no change, a number a file, by method; files where either has none are left out."""
-    plain = {r["dataset"]: r["spearman"] for r in judged if (r["layer"], r["method"]) == (layer, "none")}
-    found: dict[str, list[float]] = {}
+@dataclass(frozen=True)
+class _Won:
+    """What a method wins on some files: (gain, low, high) of each, the ends NaN where they are not known."""
+
+    files: Sequence[tuple[float, float, float]]
+
+    @property
+    def mean(self) -> float:
+        return mean(gain for gain, _, _ in self.files)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The 95% interval of the mean; the files' errors are taken for independent."""
+        down, up = (math.hypot(*(f[0] - f[end] for f in self.files)) / len(self.files) for end in (1, 2))
+        return self.mean - down, self.mean + up
+
+    @property
+    def sure(self) -> bool:
+        """Whether even the low end of the interval is a gain."""
+        return self.ends[0] > 0
+
+    @property
+    def better(self) -> int:
+        return sum(gain > 0 for gain, _, _ in self.files)
+
+    @property
+    def count(self) -> str:
+        return "1 file" if len(self.files) == 1 else f"{len(self.files)} files"
+
+    def __str__(self) -> str:
+        low, high = self.ends
+        return f"{self.mean:+.1f}" + ("" if math.isnan(low) else f" ({low:+.1f} to {high:+.1f})")
+
+
+def _gains(judged: Sequence[Row], layer: int, fitted_on: str) -> dict[str, _Won]:
+    """Spearman points over no change by method; files where either has none are left out."""
+    found: dict[str, list[tuple[float, float, float]]] = {}
     for row in judged:
-        if (row["layer"], row["fitted_on"]) == (layer, fitted_on) and row["method"] != "none":
-            before = plain[row["dataset"]]
-            if before is not None and row["spearman"] is not None:
-                found.setdefault(row["method"], []).append(row["spearman"] - before)
-    return found
+        if (row["layer"], row["fitted_on"]) == (layer, fitted_on) and row["gain"] is not None:
+            low, high = (math.nan if row[end] is None else row[end] for end in ("gain_low", "gain_high"))
+            found.setdefault(row["method"], []).append((row["gain"], low, high))
+    return {method: _Won(files) for method, files in found.items()}
 
 
 def _flattery(best: str, methods: int) -> str:
@@ -128,10 +162,6 @@ def _flattery(best: str, methods: int) -> str:
 
 def _place(fitted_on: str) -> str:
     return "the evaluated texts themselves" if fitted_on == "evaluated" else fitted_on
-
-
-def _count(files: Sequence[Any]) -> str:
-    return "1 file" if len(files) == 1 else f"{len(files)} files"
 
 
 def plural(space: str) -> str:

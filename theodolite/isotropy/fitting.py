@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from theodolite.errors import InputError
 from theodolite.instrument import Instrument, Passes, Subject
+from theodolite.isotropy import making
 from theodolite.isotropy.spaces import POOLINGS, SPACES, KeepSpace, KeptSpace, Sample, Sampled, layers_of
 from theodolite.options import option
 from theodolite.reading import Reading
@@ -42,9 +43,13 @@ class Fitting(Instrument):
     layer: int = option(-1, "The layer: 0 is the embedding layer, -1 the last.")
     space: str = option("token", "Whose vectors.", choices=SPACES)
     n_clusters: int = option(27, "Clusters of the cluster methods.", minimum=1)
-    n_directions: int = option(12, "Directions removed: from each cluster, or by abtt from all.", minimum=1)
+    n_directions: str = option("12", making.HELP, metavar="N|auto")
     max_vectors: int = option(200_000, "At most this many vectors of a corpus (a seeded sample).", minimum=2)
     seed: int = option(0, "Seed of every random choice.", minimum=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        making.check_directions(self.n_directions)
 
     def passes(self, subject: Subject) -> Passes:
         if not subject.layers:
@@ -61,11 +66,9 @@ class Fitting(Instrument):
             for space in kept.values():
                 yield from space.blocks(layer)()
 
-        from theodolite.rounding import rounder_of
-
-        given = {"n_clusters": self.n_clusters, "n_directions": self.n_directions, "random_state": self.seed}
+        make = making.maker(self.n_clusters, self.n_directions, self.seed)
         with subject.progress.step("fitting", 1):
-            made = rounder_of(self.method, given).fit_blocks(blocks)
+            made = make(self.method).fit_blocks(blocks)
             subject.progress.advance(1)
         rows: list[dict[str, Any]] = [
             {"corpus": name, "vectors": len(space.sampled.codes), "units": space.sampled.units}

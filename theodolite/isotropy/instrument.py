@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
@@ -12,6 +11,7 @@ import pyarrow as pa
 from theodolite.corpus import Corpus
 from theodolite.errors import InputError
 from theodolite.instrument import Instrument, Passes, Subject
+from theodolite.isotropy import making
 from theodolite.isotropy.findings import findings, plural
 from theodolite.isotropy.reading import IsotropyReading
 from theodolite.isotropy.spaces import SPACES, KeepSpace, KeptSpace, Sample, Sampled, layers_of
@@ -44,12 +44,13 @@ class Isotropy(Instrument):
         (), "Judge the token space by a file of scored pairs of texts (STS, SICK); repeatable.", metavar="FILE"
     )
     n_clusters: int = option(27, "Clusters of the cluster methods.", minimum=1)
-    n_directions: int = option(12, "Directions removed: from each cluster, or by abtt from all.", minimum=1)
+    n_directions: str = option("12", making.HELP, metavar="N|auto")
     max_vectors: int = option(200_000, "At most this many vectors of a corpus (a seeded sample).", minimum=2)
     seed: int = option(0, "Seed of every random choice.", minimum=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        making.check_directions(self.n_directions)
         for method in self._methods:
             if method not in NAMES:
                 raise InputError(f"--methods {method}: not one of {', '.join(NAMES)}, all")
@@ -61,14 +62,21 @@ class Isotropy(Instrument):
 
     def own_corpora(self, **how: Any) -> list[Corpus]:
         """Where no corpus is given, the texts of the STS files, each once."""
-        from theodolite.isotropy.sts_scores import distinct_texts
-
-        return [Corpus.of(distinct_texts([file]), file.name) for file in self._files]
+        for name in ("limit", "sample"):
+            if self.sts and how.get(name) is not None:
+                raise InputError(f"--{name}: is of a --corpus, and pairs of --sts are judged all; leave it out")
+        return [Corpus.of(texts, file.name) for file, texts in _texts_of(self._files)]
 
     def passes(self, subject: Subject) -> Passes:
         files = self._files
-        own = {file.name for file in files}
+        own = {file.name: texts for file, texts in _texts_of(files)}
         others = [c.name for c in subject.corpora if c.name not in own]
+        for corpus in subject.corpora:
+            texts = own.get(corpus.name)
+            if texts is not None and (len(corpus) != len(texts) or corpus.texts() != texts):
+                raise InputError(
+                    f"--corpus {corpus.name}: a file of --sts has the same name, and other texts; name one differently"
+                )
         if files and others and self.space != "token":
             raise InputError(f"--space {self.space}: --sts judges the space of tokens; leave --space out")
         layers = layers_of(self.layer, subject)
@@ -80,29 +88,30 @@ class Isotropy(Instrument):
             subject, sampled, space=self.space, layers=layers, seed=self.seed
         )
         # They bring scikit-learn along, for which whoever asks for help need not wait.
-        from theodolite.isotropy.judging import judge
+        from theodolite.isotropy.judging import Judged, judge
         from theodolite.isotropy.measuring import measure_spaces
-        from theodolite.rounding import rounder_of
 
-        given = {"n_clusters": self.n_clusters, "n_directions": self.n_directions, "random_state": self.seed}
-        make = partial(rounder_of, options=given)
+        make = making.maker(self.n_clusters, self.n_directions, self.seed)
         measured, points, fitted = measure_spaces(kept, layers, self._methods, make, self.seed, subject.progress)
         about = {"encoder": subject.encoder, "space": self.space}
         measured, points = ([about | row for row in rows] for rows in (measured, points))
         elsewhere = {key: made for key, made in fitted.items() if key[0] in others}
-        judged: list[Row] = []
+        judged = Judged()
         for file in files:
-            methods = [NONE, *self._methods]
-            judged += judge(subject.model, file, layers, methods, make, elsewhere, subject.progress)
+            of_file = judge(subject.model, file, layers, self._methods, make, elsewhere, self.seed, subject.progress)
+            judged.rows += of_file.rows
+            judged.notes += of_file.notes
         tables = {"measures": pa.Table.from_pylist(measured), "points": pa.Table.from_pylist(points)}
-        if judged:
-            tables["sts"] = pa.Table.from_pylist(judged)
+        if judged.rows:
+            tables["sts"] = pa.Table.from_pylist(judged.rows)
         notes = [
             f"{corpus}, layer {layer}, {method}: {note}."
             for (corpus, layer, method), made in fitted.items()
             for note in made.notes()
         ]
-        return IsotropyReading(tables, [*findings(measured, judged), *notes])
+        # A file's own texts, measured and judged, are fitted twice over and would be noted twice.
+        notes = list(dict.fromkeys([*notes, *judged.notes]))
+        return IsotropyReading(tables, [*findings(measured, judged.rows), *notes])
 
     @property
     def _methods(self) -> list[str]:
@@ -118,3 +127,9 @@ class Isotropy(Instrument):
         if twice is not None:
             raise InputError(f"--sts: two files are called {twice}; rename one")
         return files
+
+
+def _texts_of(files: Sequence[StsFile]) -> list[tuple[StsFile, list[str]]]:
+    from theodolite.isotropy.sts_scores import distinct_texts
+
+    return [(file, distinct_texts([file])) for file in files]

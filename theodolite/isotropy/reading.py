@@ -31,8 +31,8 @@ SHORT = {
 }
 SHORT_STS = {
     **{"encoder": "encoder", "dataset": "file", "layer": "layer", "method": "method", "fitted_on": "fitted on"},
-    **{"pearson": "Pearson"},
-    **{"spearman": "Spearman", "partition": "partition"},
+    **{"pairs": "pairs", "skipped": "skipped", "pearson": "Pearson", "spearman": "Spearman"},
+    **{"gain": "gain", "gain_low": "from", "gain_high": "to", "partition": "partition"},
 }
 
 
@@ -92,7 +92,9 @@ class IsotropyReading(Reading):
         """Some columns of a table; which encoder is told only where there are several."""
         rows = self.tables[table].to_pylist()
         one = len({r["encoder"] for r in rows}) == 1
-        shown = {name: heading for name, heading in names.items() if not (one and name == "encoder")}
+        # A reading of an earlier version may lack columns.
+        there = [name for name in names if name in self.tables[table].column_names and not (one and name == "encoder")]
+        shown = {name: names[name] for name in there}
         return Overview(table, list(shown.values()), [[row[name] for name in shown] for row in rows])
 
     def _draw_space(self) -> Figure:

@@ -29,11 +29,6 @@ class Pairs:
     first: Ints
     second: Ints
 
-    @property
-    def used(self) -> Ints:
-        """The places of the texts that these pairs have, each once, ascending."""
-        return np.unique(np.concatenate([self.first, self.second]))
-
 
 @dataclass(frozen=True)
 class Correlation:
