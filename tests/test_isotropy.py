@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -20,9 +21,10 @@ from theodolite.isotropy import Isotropy, IsotropyReading, measure_array
 from theodolite.isotropy.findings import findings
 from theodolite.isotropy.fitting import Fitting
 from theodolite.isotropy.intervals import GROUPS, measure_with_intervals
+from theodolite.isotropy.judging import judge
 from theodolite.isotropy.making import maker
 from theodolite.isotropy.reproduce import contrastive
-from theodolite.isotropy.sts_files import read_sts
+from theodolite.isotropy.sts_files import StsFile, read_sts
 from theodolite.rounding import load as load_rounder
 from theodolite.rounding import save
 
@@ -444,3 +446,16 @@ def test_contrastive_training_before_and_after(shared, pairs, tmp_path):
     assert [int(layer) for layer, _, _ in found] == list(range(7))
     assert cosines.holds is (float(found[-1][2]) < float(found[-1][1]))
     assert re.fullmatch(r"([\d.]+ \([\d.]+ to [\d.]+\)( to |$)){2}", scores.measured)
+
+
+def test_of_a_file_of_pairs_one_layer_at_a_time_is_in_memory(xtremedistil):
+    first, second = ("one two " * 120,) * 12, tuple(f"{i} " * 240 for i in range(12))
+    file = StsFile("long", first, second, np.arange(12.0), "long.tsv", None, None, {})
+    peaks = []
+    for layers in ((6,), range(7)):
+        tracemalloc.start()
+        found = judge(xtremedistil, file, layers, [], maker(1, "1", 0), {}, 0, Silent())
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert [row["layer"] for row in found.rows] == list(layers)
+    assert peaks[1] < 1.3 * peaks[0]
