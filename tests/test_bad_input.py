@@ -319,6 +319,21 @@ def test_options_that_only_the_model_can_judge(refused, model: str) -> None:
     assert "--pooling sum: not one of" in refused("embed", model, "--corpus", "good.txt", "--pooling", "sum")
 
 
+def test_a_device_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    from theodolite.encoder.loading import device_of
+    from theodolite.errors import InputError
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert str(device_of("cuda:1")) == "cuda:1"
+    with pytest.raises(
+        InputError, match="--device cuda:7: there is no such one on this machine; it has cuda:0 to cuda:1"
+    ):
+        device_of("cuda:7")
+
+
 def test_other_verbs(refused) -> None:
     assert "frobnicate" in refused("frobnicate")
     assert "MODEL" in refused("embed", "--corpus", "good.txt")

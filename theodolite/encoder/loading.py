@@ -56,6 +56,11 @@ def device_of(name: str | None) -> torch.device:
     if not there[kind]:
         raise InputError(f"--device {name}: not available on this machine")
     try:
-        return torch.device(name)
+        found = torch.device(name)
     except RuntimeError:
         raise InputError(f"--device {name}: not a device; write cpu, cuda, cuda:1 or mps") from None
+    count = torch.cuda.device_count() if kind == "cuda" else 1
+    if found.index is not None and found.index >= count:
+        last = f" to {kind}:{count - 1}" if count > 1 else ""
+        raise InputError(f"--device {name}: there is no such one on this machine; it has {kind}:0{last}")
+    return found

@@ -51,21 +51,28 @@ class LocalFiles(Files):
     def walk(self, folder: str) -> list[Found]:
         """All files below the folder, sorted by path."""
         found = []
-        for parent, _, names in os.walk(self.place(folder)):
+        for parent, _, names in os.walk(self.place(folder), onerror=_unless_gone):
             for name in names:
                 path = os.path.join(parent, name)
-                with suppress(FileNotFoundError):  # Another process may have renamed or removed it.
+                try:
                     status = os.stat(path, follow_symlinks=False)
-                    relative = os.path.relpath(path, self.root).replace(os.sep, "/")
-                    modified = datetime.fromtimestamp(status.st_mtime, UTC)
-                    found.append(Found(relative, status.st_size, modified))
+                except OSError as fault:
+                    _unless_gone(fault)
+                    continue
+                relative = os.path.relpath(path, self.root).replace(os.sep, "/")
+                modified = datetime.fromtimestamp(status.st_mtime, UTC)
+                found.append(Found(relative, status.st_size, modified))
         return sorted(found, key=lambda file: file.path)
 
     def remove(self, path: str) -> None:
         """Remove the file, and the folders this leaves empty."""
         place = self.place(path)
-        with suppress(FileNotFoundError):
+        try:
             os.unlink(place)
+        except FileNotFoundError:
+            pass
+        except OSError as fault:
+            raise InputError(f"{place}: cannot be removed ({fault.strerror}); whose is the store?") from None
         parent = os.path.dirname(place)
         with suppress(OSError):  # Not empty: done.
             while parent != self.root:
@@ -110,6 +117,12 @@ class LocalFiles(Files):
             _unlink(temporary)
             raise
         return temporary
+
+
+def _unless_gone(fault: OSError) -> None:
+    """Tell that something cannot be read, but for what is not there: other processes rename and remove."""
+    if not isinstance(fault, (FileNotFoundError, NotADirectoryError)):
+        raise InputError(f"{fault.filename}: cannot be read ({fault.strerror}); choose another --store") from fault
 
 
 def _unlink(place: str) -> None:

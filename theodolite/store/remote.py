@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from contextlib import suppress
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -34,27 +34,31 @@ class RemoteFiles(Files):
     def read(self, path: str) -> tuple[pa.Buffer, Hashable] | None:
         """The whole content, fetched; no stamp."""
         try:
-            return pa.py_buffer(self._system.cat_file(self._at(path))), None
+            with _reached(self.place(path)):
+                return pa.py_buffer(self._system.cat_file(self._at(path))), None
         except FileNotFoundError:
             return None
 
     def head(self, path: str, length: int) -> pa.Buffer | None:
         """The first `length` bytes, fetched."""
         try:
-            return pa.py_buffer(self._system.cat_file(self._at(path), start=0, end=length))
+            with _reached(self.place(path)):
+                return pa.py_buffer(self._system.cat_file(self._at(path), start=0, end=length))
         except FileNotFoundError:
             return None
 
     def exists(self, path: str) -> bool:
         """Is there a file? Asked, and not looked up in a remembered listing: other processes write too."""
-        self._system.invalidate_cache()
-        return bool(self._system.isfile(self._at(path)))
+        with _reached(self.place(path)):
+            self._system.invalidate_cache()
+            return bool(self._system.isfile(self._at(path)))
 
     def walk(self, folder: str) -> list[Found]:
         """All files below the folder, sorted by path."""
-        self._system.invalidate_cache()
         try:
-            found = sorted(self._system.find(self._at(folder), detail=True).items())
+            with _reached(self.place(folder)):
+                self._system.invalidate_cache()
+                found = sorted(self._system.find(self._at(folder), detail=True).items())
         except FileNotFoundError:
             return []
         skip = len(self._root) + 1
@@ -62,30 +66,36 @@ class RemoteFiles(Files):
 
     def remove(self, path: str) -> None:
         """Remove the file; object storage has no folders to tidy."""
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError), _reached(self.place(path)):
             self._system.rm_file(self._at(path))
 
     def _write(self, path: str, fill: Fill) -> None:
-        self._system.makedirs(self._at(path).rpartition("/")[0], exist_ok=True)
+        self._make_folder(path)
         temporary = temporary_name(self._at(path))
         try:
             with self._system.open(temporary, "wb") as file:
                 fill(file)
-            self._system.mv(temporary, self._at(path))
+            with _reached(self.place(path)):
+                self._system.mv(temporary, self._at(path))
         except BaseException:
             with suppress(OSError):
                 self._system.rm_file(temporary)
             raise
 
     def _create(self, path: str, content: bytes) -> bool:
-        self._system.makedirs(self._at(path).rpartition("/")[0], exist_ok=True)
-        self._system.invalidate_cache()
+        self._make_folder(path)
         try:
-            # S3 and Google decide between two at once; where fsspec cannot ask for that, it looks first.
-            self._system.pipe_file(self._at(path), content, mode="create")
+            with _reached(self.place(path)):
+                self._system.invalidate_cache()
+                # S3 and Google decide between two at once; where fsspec cannot ask for that, it looks first.
+                self._system.pipe_file(self._at(path), content, mode="create")
         except FileExistsError:
             return False
         return True
+
+    def _make_folder(self, path: str) -> None:
+        with _reached(self.place(path)):
+            self._system.makedirs(self._at(path).rpartition("/")[0], exist_ok=True)
 
     def _at(self, path: str) -> str:
         return f"{self._root}/{path}"
@@ -100,11 +110,32 @@ def open_files(root: str) -> Files:
     if "://" not in root:
         return LocalFiles(root)
     try:
-        system, path = fsspec.url_to_fs(root)
-    except (ValueError, ImportError) as error:
-        raise InputError(f"store {root}: {str(error).splitlines()[0]}") from error
+        with _reached(root):  # Some, such as FTP, connect at once.
+            system, path = fsspec.url_to_fs(root)
+    except FileNotFoundError as fault:
+        raise InputError(f"store {root}: {_line(fault)}") from fault
     # The system's own files are mapped and linked, whichever way they are named.
     return LocalFiles(path) if isinstance(system, LocalFileSystem) else RemoteFiles(system, path, root)
+
+
+@contextmanager
+def _reached(place: str) -> Iterator[None]:
+    """Within it, whatever keeps a storage from answering is the user's to mend; that a file is not there is an answer.
+
+    Each storage has classes of its own for a host that is down, missing credentials or a refusal.
+    """
+    try:
+        yield
+    except (FileNotFoundError, FileExistsError, MemoryError, InputError):
+        raise
+    except (ValueError, ImportError) as fault:
+        raise InputError(f"store {place}: {_line(fault)}") from fault
+    except Exception as fault:
+        raise InputError(f"store {place}: cannot be reached ({type(fault).__name__}: {_line(fault)})") from fault
+
+
+def _line(fault: Exception) -> str:
+    return (str(fault).strip().splitlines() or [type(fault).__name__])[0]
 
 
 def _time(info: dict[str, Any]) -> datetime:
