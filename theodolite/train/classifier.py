@@ -88,7 +88,8 @@ def train_classifier(
     key = training_key(folder, corpus, validation, training, max_length, rounded)
     record = finished_record(out, key)
     if record is not None:
-        return Scores(**record["scores"])
+        # Older records have the number of shared texts beside the scores alone.
+        return Scores(**{"shared": record.get("shared_texts", 0), **record["scores"]})
     split = split_corpus(corpus, validation, training.task, training.validation, training.seed)
     with ready_to_train():
         return _train(
@@ -237,6 +238,7 @@ def _scores(state: Any, split: Split) -> Scores:
         seconds=evaluations[-1]["seconds"],
         training_texts=len(split.training),
         validation_texts=len(split.validation),
+        shared=split.shared,
         left_out=split.left_out,
         history=evaluations,
     )

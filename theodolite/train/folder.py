@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from theodolite.errors import InputError
+from theodolite.reading import plain
 
 if TYPE_CHECKING:
     from theodolite.corpus import Corpus
@@ -127,8 +128,11 @@ def finish(
 ) -> None:
     """Put the model, its tokenizer and the card into the folder, then the record, then clear the checkpoints away.
 
-    more: what other files of the folder hold, by their path in it: bytes, or what is written as JSON.
+    A number that is none, such as the loss of a late evaluation, is null in the record. more: what other files of the
+    folder hold, by their path in it: bytes, or what is written as JSON.
     """
+    # Before anything is in its place: what cannot be written must not leave half a model behind.
+    written = json.dumps(plain(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     made = out / WORK / "finished"
     shutil.rmtree(made, ignore_errors=True)
     model.save_pretrained(made)
@@ -136,13 +140,13 @@ def finish(
     (made / "README.md").write_text(card, encoding="utf-8")
     for name, content in (more or {}).items():
         (made / name).parent.mkdir(exist_ok=True)
-        plain = content if isinstance(content, bytes) else (json.dumps(content, indent=2) + "\n").encode()
-        (made / name).write_bytes(plain)
+        whole = content if isinstance(content, bytes) else (json.dumps(content, indent=2) + "\n").encode()
+        (made / name).write_bytes(whole)
     for path in [found for found in made.rglob("*") if found.is_file()]:
         place = out / path.relative_to(made)
         place.parent.mkdir(exist_ok=True)
         os.replace(path, place)
-    write_whole(out / RECORD, json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    write_whole(out / RECORD, written)
     shutil.rmtree(out / WORK)
 
 

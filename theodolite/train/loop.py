@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -14,7 +15,9 @@ import numpy as np
 import torch
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainerState, TrainingArguments
 
+from theodolite.errors import InputError
 from theodolite.instrument import Progress
+from theodolite.reading import plain
 from theodolite.train.batches import Batch, SimilarLengths
 from theodolite.train.folder import STATE_FILE, last_whole_checkpoint
 from theodolite.train.labels import Ints
@@ -49,8 +52,10 @@ class Pace:
 
     def over(self, state: Any) -> bool:
         """Whether all steps were made, or the loss has not fallen for as many evaluations as patience allows."""
-        losses = [entry["eval_loss"] for entry in state.log_history if "eval_loss" in entry]
-        waited = len(losses) - 1 - int(np.argmin(losses)) if losses else 0
+        found = [entry["eval_loss"] for entry in state.log_history if "eval_loss" in entry]
+        # To NumPy NaN would be the smallest.
+        losses = np.where(np.isfinite(found), found, np.inf)
+        waited = len(losses) - 1 - int(np.argmin(losses)) if len(losses) else 0
         return state.global_step >= self.epochs * self.steps_an_epoch or waited >= self.patience
 
 
@@ -64,12 +69,24 @@ def run(trainer: Paced, progress: Progress) -> Any:
         state = TrainerState.load_from_json(str(checkpoint / STATE_FILE))
         if trainer.pace.over(state):
             trainer.state = state
+            _check_learnt(trainer)
             trainer._load_best_model()
             return state
         trainer.seconds_before = state.log_history[-1]["eval_seconds"]
     with progress.step("training", trainer.pace.epochs * len(trainer.lengths)):
         trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+    _check_learnt(trainer)
     return trainer.state
+
+
+def _check_learnt(trainer: Paced) -> None:
+    """Refuse a training none of whose weights can be kept, and make way for another one in its folder."""
+    if trainer.state.best_global_step is None:
+        shutil.rmtree(trainer.args.output_dir)
+        raise InputError(
+            f"the loss is not a number at any evaluation, so that no weights can be kept; lower --learning-rate "
+            f"(it was {trainer.pace.learning_rate:g})"
+        )
 
 
 def watched_of(state: Any) -> list[dict[str, Any]]:
@@ -78,14 +95,17 @@ def watched_of(state: Any) -> list[dict[str, Any]]:
 
 
 def evaluations_of(state: Any) -> tuple[list[dict[str, float]], dict[str, float]]:
-    """What the evaluations of a training found, one row each, and the row of the weights kept."""
+    """What the evaluations of a training found, one row each, and the row of the weights kept.
+
+    A loss that is no number any more is None.
+    """
     history: dict[int, dict[str, float]] = {}
     for entry in state.log_history:
         row = history.setdefault(entry["step"], {"step": entry["step"], "epoch": entry["epoch"]})
         if "loss" in entry:
             row["training_loss"] = entry["loss"]
         row |= {name.removeprefix("eval_"): value for name, value in entry.items() if name.startswith("eval_")}
-    evaluations = [row for row in history.values() if "seconds" in row]
+    evaluations = [plain(row) for row in history.values() if "seconds" in row]
     return evaluations, next(row for row in evaluations if row["step"] == state.best_global_step)
 
 

@@ -19,7 +19,8 @@ class Scores:
 
     Classes: accuracy with its 95% interval (Wilson) and macro F1; baseline: the accuracy of always saying the class
     that is largest in training. Regression: Pearson r with its 95% interval (Fisher) and mean squared error;
-    baseline: the error of always saying the training mean. What does not apply, or is undefined, is None.
+    baseline: the error of always saying the training mean. What does not apply, or is undefined, is None. shared:
+    validation texts that are in the training corpus too, which only a validation corpus of its own can have.
     """
 
     loss: float
@@ -35,12 +36,14 @@ class Scores:
     seconds: float = 0.0
     training_texts: int = 0
     validation_texts: int = 0
+    shared: int = 0
     left_out: dict[str, int] = field(default_factory=dict)
     history: list[dict[str, float]] = field(default_factory=list)
 
     def sentence(self) -> str:
         """The main score with its interval and baseline."""
-        on = f"on {self.validation_texts:,} texts that it was not trained on"
+        on = f"on {self.validation_texts:,} texts"
+        on += f", {self.shared:,} of them in the training corpus too" if self.shared else " that it was not trained on"
         within = "" if self.low is None else f" ({self.low:.3f} to {self.high:.3f})"
         if self.accuracy is not None:
             return f"Accuracy {self.accuracy:.3f}{within} {on}; always the commonest class: {self.baseline:.3f}."
