@@ -34,6 +34,11 @@ class Classifier(Encoder):
         names: dict[int, str] = model.config.id2label
         self.labels = [str(names[i]) for i in range(len(names))]
 
+    @property
+    def regression(self) -> bool:
+        """Whether it answers with a number instead of a class."""
+        return len(self.labels) == 1
+
     def logits(
         self, texts: Sequence[str], texts_b: Sequence[str] | None = None, *, budget: int = DEFAULT_BUDGET
     ) -> NDArray[np.float32]:
@@ -79,7 +84,8 @@ class Classifier(Encoder):
 
         targets: (n,) the class to be asked about, by text; the question's own, or the predicted one, when not given.
         """
-        if question.target.isdigit():
+        self.check(question)
+        if question.target.isdecimal():
             targets = np.full(len(tokens), self.class_of(int(question.target), "--target"))
         tap = InputTap()
 
@@ -91,9 +97,20 @@ class Classifier(Encoder):
         with self._plain(), tap.on(self.model.get_input_embeddings(), self._positions()):
             yield from self._side_by_side(explain, self._groups(tokens, budget))
 
+    def check(self, question: Question) -> None:
+        """Refuse a question that this head has no answer to."""
+        if self.regression and question.target == "label":
+            raise InputError(f"--target label: {self.name} is a regression, which has no classes; leave --target out")
+        if self.regression and question.of == "probability":
+            raise InputError(
+                f"--of probability: {self.name} is a regression, whose answer is no probability; use logit"
+            )
+        if question.target.isdecimal():
+            self.class_of(int(question.target), "--target")
+
     def class_of(self, label: Any, where: str) -> int:
         """The number of a class given by name, or else by number."""
-        if not isinstance(label, bool) and str(label) in self.labels:
+        if str(label) in self.labels:
             return self.labels.index(str(label))
         if isinstance(label, int) and not isinstance(label, bool) and 0 <= label < len(self.labels):
             return label

@@ -39,7 +39,9 @@ class Question:
         for method in self.methods:
             if method not in METHODS:
                 raise InputError(f"--method {method}: not one of {', '.join(METHODS)}")
-        if self.target not in ("predicted", "label") and not self.target.isdigit():
+            if self.methods.count(method) > 1:
+                raise InputError(f"--method {method}: given twice; once is enough")
+        if self.target not in ("predicted", "label") and not self.target.isdecimal():
             raise InputError(f"--target {self.target}: not predicted, label or the number of a class")
         if self.of not in ("logit", "probability"):
             raise InputError(f"--of {self.of}: not logit or probability")

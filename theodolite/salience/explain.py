@@ -69,11 +69,17 @@ def explain(
     if not isinstance(classifier, Classifier):
         raise InputError(f"{classifier.name} has no classification head; train one with theodolite train classifier")
     asked = (methods,) if isinstance(methods, str) else tuple(methods)
-    chosen = target if target == "predicted" else str(classifier.class_of(target, "target"))
+    targets = None
+    if target != "predicted":
+        if classifier.regression:
+            raise InputError(f"target {target}: {classifier.name} is a regression, which has no classes; leave it out")
+        targets = np.array([classifier.class_of(target, "target")])
     tokens = classifier.tokenise([text], None if text_b is None else [text_b])
     if not tokens.lengths[0]:
         raise InputError("the text has no tokens, so there is nothing to explain")
-    [batch] = classifier.map_batches(tokens, Question(asked, chosen, of))
+    # A number here would be looked for among the names once more: classes may be named by other numbers than theirs.
+    question = Question(asked, "predicted" if targets is None else "label", of)
+    [batch] = classifier.map_batches(tokens, question, targets=targets)
     assert batch.maps is not None
     maps, layout = batch.maps, batch.maps.layout
     whole = {FIRST: text, SECOND: text_b or ""}
