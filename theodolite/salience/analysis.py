@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from theodolite.accumulate import wilson
 from theodolite.corpus import Corpus
 from theodolite.salience.clusters import Cluster, cluster, describe
 from theodolite.salience.maps import Ints, TextMaps
@@ -91,12 +92,12 @@ class Analysis:
         return Space(name, found, found.matrix)
 
     def within(self, wanted: str) -> Iterator[tuple[str, Ints]]:
-        """Each part that is clustered by itself: a predicted class's name and its texts."""
+        """Each part that is clustered by itself, a class and the texts answered so; wanted: its name, each or all."""
         if wanted == ALL or self.maps.classes == 1:
             yield ALL, np.arange(len(self.maps))
             return
         for number, name in enumerate(self.classes):
-            if wanted in ("each", name, str(number)):
+            if wanted in ("each", name):
                 yield name, np.flatnonzero(self.maps.predicted == number)
 
     def grouping(self, space: Space, within: str, texts: Ints, k: int, seed: int) -> Grouping:
@@ -121,10 +122,12 @@ class Analysis:
                 "share": one.share,
                 "terms": [self.vocabulary.named(found.space.items, item) for item, _ in one.terms],
                 "values": [value for _, value in one.terms],
-                "accuracy": one.accuracy,
+                **{part: getattr(one, part) for part in ("accuracy", "accuracy_low", "accuracy_high")},
                 "suspicion": judged.score,
                 **{part: getattr(judged, part) for part in ("purity", "concentration", "distinctness")},
-                "true": [f"{self.classes[number]}: {count}" for number, count in one.true.items()],
+                "leans_to": None if self.maps.classes == 1 else self.classes[judged.predicted],
+                "answers": [] if self.maps.classes == 1 else self._counted(one.predicted),
+                "true": self._counted(one.true),
             }
 
     def example_rows(self, found: Grouping, most: int) -> Iterator[Row]:
@@ -134,12 +137,30 @@ class Analysis:
                 yield {**self.about(found), "id": one.id, **self.text_row(int(found.texts[member]))}
 
     def marker_row(self, found: Grouping, marked: NDArray[np.bool_]) -> Row | None:
-        """The cluster that gathers the marked texts best; None where there are none."""
+        """The cluster that gathers the marked texts best; None where there are none.
+
+        baseline: the share of marked ones among all that were clustered, which is the precision of any random cluster.
+        The intervals (Wilson) are of the cluster as it is; that it is the best of several is not in them.
+        """
         mine = marked[self.maps.rows[found.texts]]
         if not mine.any():
             return None
         best = best_cluster(found.labels, mine)
-        return {**self.about(found), "clusters": len(found.clusters), **asdict(best), "marked": int(mine.sum())}
+        inside = found.labels == best.cluster
+        hits, marks = int((inside & mine).sum()), int(mine.sum())
+        precision_low, precision_high = wilson(hits, int(inside.sum()))
+        recall_low, recall_high = wilson(hits, marks)
+        return {
+            **self.about(found),
+            "clusters": len(found.clusters),
+            **asdict(best),
+            "marked": marks,
+            "baseline": marks / len(mine),
+            "precision_low": precision_low,
+            "precision_high": precision_high,
+            "recall_low": recall_low,
+            "recall_high": recall_high,
+        }
 
     def neighbour_rows(
         self, text: int, other: Analysis, name: str, count: int, may: NDArray[np.bool_] | None = None
@@ -199,6 +220,9 @@ class Analysis:
             "end": maps.end[span].tolist(),
             "weight": maps.weights[span].astype(float).tolist(),
         }
+
+    def _counted(self, texts: Mapping[int, int]) -> list[str]:
+        return [f"{self.classes[number]}: {count}" for number, count in texts.items()]
 
     def class_name(self, number: int) -> str | None:
         return None if number < 0 else self.classes[number]

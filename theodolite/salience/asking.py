@@ -15,7 +15,7 @@ from theodolite.salience.faithfulness import faithfulness
 from theodolite.salience.maps import SPECIAL, TextMaps
 from theodolite.salience.representations import salience_vocab
 from theodolite.salience.sensitivity import Probe, sensitivity
-from theodolite.salience.terms import IDENTITY_TERMS, aggregated_salience_terms, pmi_terms, read_terms
+from theodolite.salience.terms import IDENTITY_TERMS, aggregated_salience_terms, pmi_terms
 from theodolite.salience.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -48,13 +48,22 @@ def faithfulness_rows(
 
 
 def term_lists(
-    asked: Sequence[str], maps: TextMaps, vocabulary: Vocabulary, cls: int, top_k: int | None
-) -> dict[str, tuple[str, ...]]:
-    """The lists of terms asked for: the three of the source under `auto`, and those of files."""
+    asked: Sequence[str],
+    given: Mapping[str, tuple[str, ...]],
+    maps: TextMaps,
+    vocabulary: Vocabulary,
+    cls: int,
+    top_k: int | None,
+) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """The lists of terms asked for: the three of the source under `auto`, and those given, of files.
+
+    And the names of the lists that no word is in, since none occurs often enough.
+    """
     lists: dict[str, tuple[str, ...]] = {}
+    empty = []
     for name in asked:
         if name != AUTO:
-            lists[name] = read_terms(name)
+            lists[name] = given[name]
             continue
         words = vocabulary.words
         whole = np.array([bool(word) for word in words])
@@ -65,7 +74,9 @@ def term_lists(
         for title, found in (("pmi", by_pmi), ("aggregated salience", by_salience)):
             if len(found.items):
                 lists[title] = tuple(words[item] for item in found.items.tolist())
-    return lists
+            else:
+                empty.append(title)
+    return lists, empty
 
 
 def sensitivity_rows(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,9 @@ from theodolite.corpus import Corpus
 from theodolite.errors import InputError
 from theodolite.salience.maps import UNLABELLED, Ints
 from theodolite.salience.markers import marker
+
+# What says that a text has not got the marker of a column.
+NOTHING = ("", "0", "false")
 
 
 def classes_of(corpus: Corpus, class_of: Callable[[Any, str], int]) -> Ints:
@@ -56,12 +60,32 @@ def chosen(corpus: Corpus, where: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 
 def marked(corpus: Corpus, spec: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """(rows,) whether a text has the marker: column:NAME (not empty, 0 or false), `rating`, or a regular expression."""
-    if spec.startswith("column:"):
-        nothing = (None, "", 0, False, "0", "false", "False")
-        return np.array([value not in nothing for value in corpus.column(spec.removeprefix("column:")).to_pylist()])
+    """(rows,) whether a text has the marker: column:NAME=VALUE, column:NAME (not empty, 0 or false), `rating`, or a
+    regular expression. Capitals do not count in a column.
+    """
+    column = marker_column(spec)
+    if column is not None:
+        values = [_said(value) for value in corpus.column(column).to_pylist()]
+        _, equals, wanted = spec.partition("=")
+        return np.array([value == _said(wanted) if equals else value not in NOTHING for value in values], bool)
     shows = marker(spec)
     return np.array([shows(text) for text in corpus.texts()])
+
+
+def marker_column(spec: str) -> str | None:
+    """The column that a marker is in; None where it is in the texts.
+
+    >>> marker_column("column:truth=0"), marker_column("rating")
+    ('truth', None)
+    """
+    return spec.removeprefix("column:").partition("=")[0] if spec.startswith("column:") else None
+
+
+def _said(value: Any) -> str:
+    """A value as text without capitals; nothing where there is none."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return str(_whole(value)).strip().casefold()
 
 
 def _whole(value: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from theodolite.accumulate import wilson
 from theodolite.errors import InputError
 from theodolite.salience.maps import UNLABELLED, Ints
 
@@ -20,6 +21,17 @@ Mask = NDArray[np.bool_]
 # One start of k-means++ may end badly; the best of a few seldom does.
 STARTS = 4
 ROUNDS = 100
+DIGITS = 5
+
+
+class TooAlike(InputError):
+    """Fewer different texts than clusters."""
+
+    def __init__(self, clusters: int, different: int) -> None:
+        super().__init__(
+            f"{clusters} clusters asked for, but only {different} texts are different; ask for fewer clusters"
+        )
+        self.different = different
 
 
 @dataclass(frozen=True)
@@ -27,7 +39,8 @@ class Cluster:
     """One cluster; clusters are numbered by size, the largest first.
 
     terms: (item, mean value), highest first; examples: the rows nearest to the centre, nearest first; accuracy: over
-    the members with a true label, None where none has one; predicted, true: members of each class.
+    the members with a true label, with its 95% interval (Wilson), None where none has one; predicted, true: members of
+    each class.
     """
 
     id: int
@@ -36,6 +49,8 @@ class Cluster:
     terms: list[tuple[int, float]]
     examples: list[int]
     accuracy: float | None
+    accuracy_low: float | None
+    accuracy_high: float | None
     predicted: dict[int, int]
     true: dict[int, int]
 
@@ -50,10 +65,12 @@ def cluster(matrix: Matrix, k: int, seed: int) -> Ints:
 
     different = _different_rows(matrix, k)
     if different < k:
-        raise InputError(f"{k} clusters asked for, but only {different} texts are different; ask for fewer clusters")
+        raise TooAlike(k, different)
     with threadpool_limits(1):
-        found = KMeans(k, n_init=STARTS, max_iter=ROUNDS, random_state=seed).fit_predict(matrix)
-    return by_size(found)
+        found = by_size(KMeans(k, n_init=STARTS, max_iter=ROUNDS, random_state=seed).fit_predict(matrix))
+    if found.max() < k - 1:
+        raise TooAlike(k, int(found.max()) + 1)
+    return found
 
 
 def by_size(labels: NDArray[Any]) -> Ints:
@@ -86,7 +103,8 @@ def describe(
     for number in range(int(labels.max(initial=-1)) + 1):
         members = np.flatnonzero(labels == number)
         known = members[true[members] != UNLABELLED]
-        right = float(np.mean(true[known] == predicted[known])) if len(known) else None
+        right = int((true[known] == predicted[known]).sum())
+        low, high = wilson(right, len(known)) if len(known) else (None, None)
         found.append(
             Cluster(
                 number,
@@ -94,7 +112,9 @@ def describe(
                 len(members) / len(labels),
                 top_terms(vocab, members, keep),
                 nearest_to_centre(matrix, members, examples),
-                right,
+                right / len(known) if len(known) else None,
+                low,
+                high,
                 dict(sorted(Counter(predicted[members].tolist()).items())),
                 dict(sorted(Counter(true[known].tolist()).items())),
             )
@@ -132,7 +152,10 @@ def column_means(rows: Matrix) -> NDArray[np.float64]:
 
 
 def _different_rows(matrix: Matrix, enough: int) -> int:
-    """How many rows are different from one another, counted up to ``enough``."""
+    """How many rows are different from one another, counted up to ``enough``.
+
+    To five digits: the same text in another batch has other last ones.
+    """
     seen: set[bytes] = set()
     sparse = scipy.sparse.issparse(matrix)
     if sparse:
@@ -140,9 +163,10 @@ def _different_rows(matrix: Matrix, enough: int) -> int:
     for row in range(matrix.shape[0]):
         if sparse:
             at = slice(matrix.indptr[row], matrix.indptr[row + 1])
-            seen.add(matrix.indices[at].tobytes() + matrix.data[at].tobytes())
+            seen.add(matrix.indices[at].tobytes() + matrix.data[at].round(DIGITS).tobytes())
         else:
-            seen.add(matrix[row].tobytes())
+            # Plus nothing, so that there is one zero.
+            seen.add((matrix[row].round(DIGITS) + 0).tobytes())
         if len(seen) >= enough:
             break
     return len(seen)

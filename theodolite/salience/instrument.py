@@ -17,26 +17,29 @@ from theodolite.instrument import Instrument, Passes, Progress, Subject
 from theodolite.options import option
 from theodolite.salience.analysis import Analysis, Grouping
 from theodolite.salience.asking import faithfulness_rows, sensitivity_rows, term_lists
-from theodolite.salience.classes import chosen, classes_of, marked
+from theodolite.salience.classes import marker_column
 from theodolite.salience.findings import findings
+from theodolite.salience.grouping import groupings, skipped_row
 from theodolite.salience.keeping import KeepMaps, StoredMaps
 from theodolite.salience.maps import UNLABELLED, Ints
+from theodolite.salience.markers import marker
 from theodolite.salience.places import places_of
 from theodolite.salience.positions import by_position
 from theodolite.salience.predictions import prediction_rows
 from theodolite.salience.reading import SalienceReading
 from theodolite.salience.representations import REPRESENTATIONS
+from theodolite.salience.settling import ERRORS, Settled, no_such_row, settle
+from theodolite.salience.terms import MIN_COUNT
 from theodolite.salience.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from theodolite.encoder.classifier import Classifier
     from theodolite.encoder.encoder import Encoder
 
 Row = dict[str, Any]
 Rows = dict[str, list[Row]]
 
-ERRORS = "errors"
-ERRORS_SHOWN = 10
+# As many as the source's people looked at.
+ERRORS_SHOWN = 28
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class Salience(Instrument):
     clusters: int = option(5, "Clusters of each predicted class's texts; 0 for none.", minimum=0)
     within: str = option("each", "What is clustered: each predicted class by itself, one of them, or all texts.")
     marker: str | None = option(
-        None, "Find the cluster that gathers texts with a marker: rating, column:NAME or a regular expression."
+        None, "Find the cluster that gathers texts with a marker: rating, column:NAME[=VALUE] or a regular expression."
     )
     where: str | None = option(None, "Only texts where COLUMN=VALUE, or that mention a word.", metavar="SLICE")
     neighbours: tuple[str, ...] = option(
@@ -83,13 +86,20 @@ class Salience(Instrument):
     def __post_init__(self) -> None:
         super().__post_init__()
         Question(self.method, self.target, self.of)
-        if self.top_k != "all" and (not self.top_k.isdigit() or int(self.top_k) < 1):
+        if self.top_k != "all" and (not self.top_k.isdecimal() or int(self.top_k) < 1):
             raise InputError(f"--top-k {self.top_k}: a number from 1 on, or all")
-        if self.neighbours_with is not None and self._wanted[0] not in ("label", "predicted"):
+        if self.neighbours_with is not None and self.neighbours_wanted[0] not in ("label", "predicted"):
             raise InputError(f"--neighbours-with {self.neighbours_with}: label=CLASS or predicted=CLASS is wanted")
         for name in self.representation:
             if name not in REPRESENTATIONS:
                 raise InputError(f"--representation {name}: not one of {', '.join(REPRESENTATIONS)}")
+            if self.representation.count(name) > 1:
+                raise InputError(f"--representation {name}: given twice; once is enough")
+        if "salience-bigrams" in self.representation and self.top_k == "all":
+            raise InputError("--representation salience-bigrams: needs --top-k with a number, not all")
+        if self.marker is not None and marker_column(self.marker) is None:
+            # Refused here where it is no pattern.
+            marker(self.marker)
 
     def unfit_encoder(self, encoder: Encoder) -> str | None:
         if hasattr(encoder, "map_batches"):
@@ -108,17 +118,15 @@ class Salience(Instrument):
     @property
     def columns(self) -> tuple[str, ...]:
         named = [self.where.partition("=")[0]] if self.where and "=" in self.where else []
-        if self.marker and self.marker.startswith("column:"):
-            named.append(self.marker.removeprefix("column:"))
+        column = marker_column(self.marker or "")
+        if column is not None:
+            named.append(column)
         return tuple(name for name in dict.fromkeys(named) if name not in ("text", "text_b", "label", "id", "title"))
 
     def passes(self, subject: Subject) -> Passes:
         model: Any = subject.model
-        toward = self._class(model, self.toward, "--toward") if self.toward else len(model.labels) - 1
-        self._check_classes(model)
-        classes = {c.name: _classes(c, model) for c in subject.corpora}
-        slices = {c.name: chosen(c, self.where or "") for c in subject.corpora}
-        kept: Mapping[str, StoredMaps] = yield KeepMaps(subject, Question(self.method, self.target, self.of), classes)
+        settled = settle(self, model, subject.corpora)
+        kept: Mapping[str, StoredMaps] = yield KeepMaps(subject, settled.question, settled.classes)
         cls: Mapping[str, Embeddings] = {}
         if "cls" in self.representation:
             cls = yield KeepEmbeddings(subject, layer=-1, pooling="cls", distinct=False)
@@ -130,7 +138,7 @@ class Salience(Instrument):
                 corpus = subject.corpus(name)
                 for method in self.method:
                     maps = stored.read(method)
-                    mine = np.flatnonzero(slices[name][maps.rows])
+                    mine = np.flatnonzero(settled.looked_at[name][maps.rows])
                     vectors = _vectors(cls[name], maps.rows)[mine] if name in cls else None
                     analyses[name, method] = Analysis(
                         corpus, method, maps.take(mine), vocabulary, model.labels, self._top_k, vectors
@@ -141,13 +149,18 @@ class Salience(Instrument):
             _add(rows, "predictions", prediction_rows(first.corpus, first.maps, model.labels))
             if INTEGRATED in self.method:
                 _add(rows, "completeness", [_completeness(name, kept[name])])
-        groupings = list(self._groupings(analyses, subject.progress))
-        for analysis, found in groupings:
+        grouped: list[tuple[Analysis, Grouping]] = []
+        if self.clusters:
+            grouped, skipped = groupings(
+                analyses.values(), self.representation, settled.within, self.clusters, self.seed, subject.progress
+            )
+            _add(rows, "skipped", skipped)
+        for analysis, found in grouped:
             _add(rows, "clusters", analysis.cluster_rows(found))
             _add(rows, "examples", analysis.example_rows(found, 3))
-        if self.marker:
-            _add(rows, "marker", self._markers(subject, groupings))
-        _add(rows, "neighbours", self._neighbours(analyses, model))
+            marks = analysis.marker_row(found, settled.marked[analysis.corpus.name]) if self.marker else None
+            _add(rows, "marker", [marks] if marks else [])
+        _add(rows, "neighbours", self._neighbours(analyses, subject.corpora[0], settled))
         for (name, method), analysis in analyses.items():
             about = {"corpus": name, "method": method}
             _add(rows, "positions", [about | asdict(row) for row in by_position(analysis.maps)])
@@ -158,9 +171,9 @@ class Salience(Instrument):
                     _add(rows, "faithfulness", faithfulness_rows(corpus, maps_by, model, self.faithful, self.seed))
                     subject.progress.advance(1)
         if self.sensitivity:
-            self._sensitivity(subject, analyses, vocabulary, toward, rows)
+            self._sensitivity(subject, analyses, vocabulary, settled, rows)
         tables = {name: pa.Table.from_pylist(found) for name, found in rows.items() if found}
-        tables["texts"] = self._texts(analyses, groupings, subject.progress)
+        tables["texts"] = self._texts(analyses, grouped, subject.progress)
         return SalienceReading(tables, findings(subject.encoder, tables, self.marker))
 
     @property
@@ -168,57 +181,17 @@ class Salience(Instrument):
         return None if self.top_k == "all" else int(self.top_k)
 
     @property
-    def _wanted(self) -> tuple[str, str]:
+    def neighbours_wanted(self) -> tuple[str, str]:
         """What neighbours must have: label or predicted, and the class; both empty where any will do."""
         what, _, cls = (self.neighbours_with or "").partition("=")
         return what, cls
 
-    def _check_classes(self, model: Classifier) -> None:
-        """Classes that the head does not have are told before the long work, not after it."""
-        if self.within not in ("each", "all"):
-            self._class(model, self.within, "--within")
-        if self._wanted[1]:
-            self._class(model, self._wanted[1], "--neighbours-with")
-
-    @staticmethod
-    def _class(model: Classifier, given: str, flag: str) -> int:
-        return model.class_of(int(given) if given.isdigit() and given not in model.labels else given, flag)
-
-    def _groupings(
-        self, analyses: Mapping[tuple[str, str], Analysis], progress: Progress
-    ) -> Iterator[tuple[Analysis, Grouping]]:
-        """Clusters of every corpus, method, representation and predicted class."""
-        if not self.clusters:
-            return
-        parts = [(a, name, within, texts) for a in analyses.values() for name in self.representation
-                 for within, texts in a.within(self.within)]  # fmt: skip
-        enough = [part for part in parts if len(part[3]) >= self.clusters]
-        if not enough:
-            most = max((len(texts) for *_, texts in parts), default=0)
-            raise InputError(f"--clusters {self.clusters}: the largest predicted class has {most} texts; ask for fewer")
-        with progress.step("clusters", len(enough)):
-            for analysis, name, within, texts in enough:
-                yield analysis, analysis.grouping(analysis.space(name), within, texts, self.clusters, self.seed)
-                progress.advance(1)
-
-    def _markers(self, subject: Subject, groupings: Sequence[tuple[Analysis, Grouping]]) -> Iterator[Row]:
-        assert self.marker is not None
-        has = {c.name: marked(c, self.marker) for c in subject.corpora}
-        if not any(found.any() for found in has.values()):
-            raise InputError(f"--marker {self.marker}: no text has it")
-        for analysis, found in groupings:
-            row = analysis.marker_row(found, has[analysis.corpus.name])
-            if row:
-                yield row
-
-    def _neighbours(self, analyses: Mapping[tuple[str, str], Analysis], model: Classifier) -> Iterator[Row]:
-        own = next(iter(analyses.values())).corpus.name
-        what, cls = self._wanted
+    def _neighbours(self, analyses: Mapping[tuple[str, str], Analysis], own: Corpus, settled: Settled) -> Iterator[Row]:
         for method in self.method:
-            mine = analyses[own, method]
-            other = analyses[self.among or own, method]
-            has = other.maps.labels if what == "label" else other.maps.predicted
-            may = has == self._class(model, cls, "--neighbours-with") if what else None
+            mine = analyses[own.name, method]
+            other = analyses[self.among or own.name, method]
+            has = other.maps.labels if self.neighbours_wanted[0] == "label" else other.maps.predicted
+            may = None if settled.near is None else has == settled.near
             for text in self._asked(mine):
                 for name in self.representation:
                     yield from mine.neighbour_rows(text, other, name, 5, may)
@@ -232,9 +205,9 @@ class Salience(Instrument):
                 sure = maps.probabilities.max(axis=1)
                 yield from wrong[np.argsort(-sure[wrong], kind="stable")][:ERRORS_SHOWN].tolist()
                 continue
-            at = np.flatnonzero(maps.rows == int(given)) if given.isdigit() else np.empty(0)
+            at = np.flatnonzero(maps.rows == int(given))
             if not len(at):
-                raise InputError(f"--neighbours {given}: no row of {analysis.corpus.name} with a map has that number")
+                raise no_such_row(given, analysis.corpus)
             yield int(at[0])
 
     def _sensitivity(
@@ -242,16 +215,19 @@ class Salience(Instrument):
         subject: Subject,
         analyses: Mapping[tuple[str, str], Analysis],
         vocabulary: Vocabulary,
-        toward: int,
+        settled: Settled,
         rows: Rows,
     ) -> None:
         model: Any = subject.model
-        if len(model.labels) < 2:
-            raise InputError("--sensitivity: asks about a class, and this model has none; it is a regression")
+        toward = settled.toward
         first = next(iter(analyses.values()))
         # The lists come from the training texts where they are given.
         source = analyses[self.among, self.method[0]] if self.among else first
-        lists = term_lists(self.sensitivity, source.maps, vocabulary, toward, self._top_k)
+        lists, empty = term_lists(self.sensitivity, settled.lists, source.maps, vocabulary, toward, self._top_k)
+        reason = f"no whole word of its texts occurs at least {MIN_COUNT} times"
+        texts = int((source.maps.predicted == toward).sum())
+        _add(rows, "skipped", [skipped_row(source.corpus.name, model.labels[toward], texts, reason, list=name)
+                               for name in empty])  # fmt: skip
         with subject.progress.step("sensitivity", 1):
             by_list, by_term = sensitivity_rows(
                 first.corpus, first.maps, lists, model, toward, self.insertions, self.seed
@@ -288,12 +264,6 @@ class Salience(Instrument):
                 columns |= {"x": places[name][:, 0], "y": places[name][:, 1]}
             parts.append(pa.table(columns))
         return pa.concat_tables(parts)
-
-
-def _classes(corpus: Corpus, model: Classifier) -> Ints:
-    if len(model.labels) == 1:
-        return np.full(len(corpus), UNLABELLED)
-    return classes_of(corpus, model.class_of)
 
 
 def _vectors(kept: Embeddings, rows: Ints) -> Any:

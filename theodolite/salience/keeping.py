@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +29,8 @@ class KeepMaps(KeepTables):
     """Makes the salience maps of every text and puts those of each shard in the store, or finds them there."""
 
     def __init__(self, subject: Subject, question: Question, classes: dict[str, Ints]) -> None:
+        # The same methods in another order are the same maps, under the same key.
+        question = replace(question, methods=tuple(sorted(question.methods)))
         self.needs = Needs(maps=question, distinct=False)
         self._subject, self._question, self._classes = subject, question, classes
         parts: tuple[tuple[str, str | int], ...] = (
