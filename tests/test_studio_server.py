@@ -449,7 +449,7 @@ def test_an_instrument_asked_for_twice_at_once_is_run_once(tmp_path, monkeypatch
         go_on.wait(60)
 
     monkeypatch.setattr(forms, "_measure", slowly)
-    asked = {"instrument": "contextuality", "options": {"min_contexts": 5}}
+    asked = {"instrument": "contextuality", "options": {"min_contexts": 7}}
     jobs = [client.post("/api/surveys/two-genres/run", json=one).json()["id"] for one in (asked, asked)]
     other = client.post("/api/surveys/two-genres/run", json={"instrument": "contextuality"}).json()["id"]
     assert jobs[0] == jobs[1] != other
