@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
 
+from theodolite.accumulate import wilson
 from theodolite.errors import InputError
 from theodolite.salience.clusters import by_size, cluster, describe, nearest_to_centre, top_terms
 from theodolite.salience.maps import TextMaps
@@ -82,6 +83,15 @@ def test_fewer_different_rows_than_clusters() -> None:
             cluster(matrix, 4, 0)
 
 
+def test_the_last_digits_make_no_different_rows() -> None:
+    """Those of one text's map depend on the batch it was in."""
+    rows = np.array([[0.6, 0.8], [0.6 + 1e-7, 0.8], [0.6, 0.8 - 1e-7], [1.0, -1e-9]], np.float32)
+    for matrix in (rows, csr_array(rows)):
+        assert sorted(cluster(matrix, 2, 0).tolist()) == [0, 0, 0, 1]
+        with pytest.raises(InputError, match="3 clusters asked for, but only 2 texts are different"):
+            cluster(matrix, 3, 0)
+
+
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=30))
 def test_clusters_are_numbered_by_size(labels: list[int]) -> None:
     found = by_size(np.array(labels))
@@ -130,6 +140,7 @@ def test_clusters_are_described() -> None:
     first, second, third = describe(csr_array(dense), labels, csr_array(dense), np.ones(15, bool), predicted, true)
     assert [(c.id, c.size, c.share) for c in (first, second, third)] == [(0, 3, 0.5), (1, 2, 1 / 3), (2, 1, 1 / 6)]
     assert (first.accuracy, second.accuracy, third.accuracy) == (0.5, 1.0, None)
+    assert (first.accuracy_low, first.accuracy_high) == wilson(1, 2) and third.accuracy_low is None
     assert first.predicted == {0: 1, 1: 2} and first.true == {0: 1, 1: 1}
     assert third.predicted == {0: 1} and third.true == {} and third.examples == [5]
     assert first.terms == top_terms(csr_array(dense), np.arange(3), np.ones(15, bool))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pyarrow as pa
 
 from theodolite.reading import percent
+from theodolite.salience.analysis import ALL
 
 Row = dict[str, Any]
 
 SUSPICIOUS = 3
+SKIPPED = 3
 
 
 def findings(encoder: str, tables: dict[str, pa.Table], marker: str | None) -> list[str]:
@@ -26,6 +29,7 @@ def findings(encoder: str, tables: dict[str, pa.Table], marker: str | None) -> l
             *_faithfulness(mine.get("faithfulness", [])),
             *_sensitivity(mine.get("sensitivity", [])),
             *_completeness(mine.get("completeness", [])),
+            *_skipped(mine.get("skipped", [])),
         ]
         said += [f"{encoder} on {corpus}: {sentence}" for sentence in sentences]
     return said
@@ -34,7 +38,10 @@ def findings(encoder: str, tables: dict[str, pa.Table], marker: str | None) -> l
 def _predictions(rows: list[Row]) -> list[str]:
     whole = next(r for r in rows if r["class"] == "all")
     if whole.get("correlation") is not None:
-        return [f"its answers correlate with the labels at {whole['correlation']:.2f} over {whole['texts']:,} texts."]
+        return [
+            f"its answers correlate with the labels at {whole['correlation']:.2f} "
+            f"({_interval(whole, 'correlation', as_percent=False)}) over {whole['texts']:,} texts."
+        ]
     if whole.get("accuracy") is None:
         return []
     return [
@@ -49,7 +56,7 @@ def _clusters(rows: list[Row]) -> list[str]:
     first = rows[0]["representation"], rows[0]["method"]
     mine = sorted((r for r in rows if (r["representation"], r["method"]) == first), key=lambda r: -r["suspicion"])
     parts = [
-        f"cluster {r['id']} of those answered {r['predicted']} ({', '.join(r['terms'][:4]) or 'no terms'}; "
+        f"cluster {r['id']} of {_texts_of(r['predicted'])} ({', '.join(r['terms'][:4]) or 'no terms'}; "
         f"{percent(r['share'])} of them, suspicion {r['suspicion']:.2f})"
         for r in mine[:SUSPICIOUS]
     ]
@@ -61,9 +68,11 @@ def _marker(rows: list[Row], marker: str | None) -> list[str]:
         return []
     best = max(rows, key=lambda r: (r["precision"], r["recall"]))
     return [
-        f"texts with the marker '{marker}' gather in cluster {best['cluster']} of those answered "
-        f"{best['predicted']} by {best['representation']}: precision {best['precision']:.2f}, recall "
-        f"{best['recall']:.2f}, {percent(best['size'])} of the texts."
+        f"texts with the marker '{marker}' gather in cluster {best['cluster']} of {_texts_of(best['predicted'])} by "
+        f"{best['representation']}: precision {best['precision']:.2f} "
+        f"({_interval(best, 'precision', as_percent=False)}; any texts of them: {best['baseline']:.2f}), "
+        f"recall {best['recall']:.2f} ({_interval(best, 'recall', as_percent=False)}), "
+        f"{percent(best['size'])} of the texts."
     ]
 
 
@@ -83,7 +92,8 @@ def _sensitivity(rows: list[Row]) -> list[str]:
     parts = [
         f"{r['list']} {r['insertion']:+.2f} ({_interval(r, 'insertion', as_percent=False)})"
         for r in rows
-        if r["insertion"] is not None
+        # Of a list without terms, or where there is no other class, it is NaN.
+        if math.isfinite(r["insertion"])
     ]
     if not parts:
         return []
@@ -100,6 +110,23 @@ def _completeness(rows: list[Row]) -> list[str]:
     ]
 
 
+def _skipped(rows: list[Row]) -> list[str]:
+    parts: dict[str, list[str]] = {}
+    for r in rows:
+        what = f"the list {r['list']}" if r["list"] else f"clusters of {_texts_of(r['class'])}"
+        by = parts.setdefault(f"{what} ({r['texts']:,} texts, {r['reason']}", [])
+        by += [r["representation"]] if r["representation"] not in (None, *by) else []
+    said = [f"{part}{', by ' + ', '.join(by) if by else ''})" for part, by in parts.items()]
+    more = [f"{len(said) - SKIPPED} more, which the table skipped has"] if len(said) > SKIPPED else []
+    return [f"left out: {'; '.join(said[:SKIPPED] + more)}."] if said else []
+
+
+def _texts_of(predicted: str) -> str:
+    return "all texts" if predicted == ALL else f"those answered {predicted}"
+
+
 def _interval(row: Row, name: str, as_percent: bool = True) -> str:
     low, high = row[f"{name}_low"], row[f"{name}_high"]
+    if low is None or not math.isfinite(low):
+        return "too few texts for an interval"
     return f"{percent(low)} to {percent(high)}" if as_percent else f"{low:.2f} to {high:.2f}"

@@ -11,6 +11,7 @@ from theodolite.accumulate import wilson
 from theodolite.corpus import Corpus
 from theodolite.salience.classes import values_of
 from theodolite.salience.maps import UNLABELLED, TextMaps
+from theodolite.train.scores import interval
 
 Row = dict[str, Any]
 ALL = "all"
@@ -46,12 +47,16 @@ def _regression(corpus: Corpus, maps: TextMaps) -> Row:
     known = ~np.isnan(values)
     given, answered = values[known], maps.logits[known, 0].astype(np.float64)
     related = len(given) > 1 and given.std() > 0 and answered.std() > 0
+    correlation = float(np.corrcoef(given, answered)[0, 1]) if related else None
+    low, high = interval({"pearson": correlation}, len(given))
     return {
         "corpus": corpus.name,
         "class": ALL,
         "texts": int(known.sum()),
         "predicted": len(maps),
-        "correlation": float(np.corrcoef(given, answered)[0, 1]) if related else None,
+        "correlation": correlation,
+        "correlation_low": low,
+        "correlation_high": high,
         "squared_error": float(np.mean((given - answered) ** 2)) if len(given) else None,
         "baseline": float(given.var()) if len(given) else None,
     }

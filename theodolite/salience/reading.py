@@ -16,6 +16,8 @@ Row = dict[str, Any]
 CARDS = 8
 EXAMPLES = 2
 TERMS_SHOWN = 6
+# Of a table at a terminal.
+ROWS_SHOWN = 50
 
 
 class SalienceReading(Reading):
@@ -51,7 +53,8 @@ class SalienceReading(Reading):
         if clusters:
             columns = ["corpus", "representation", "predicted", "id", "share", "suspicion", "terms"]
             found.append(Overview("Clusters, the most suspicious first", columns, clusters))
-        marker = ["representation", "method", "predicted", "clusters", "cluster", "size", "precision", "recall"]
+        marker = ["representation", "method", "predicted", "clusters", "cluster", "size", "precision", "recall",
+                  "baseline"]  # fmt: skip
         terms = ["list", "insertion", "insertion_sd", "masking", "masking_sd", "count"]
         near = ["row", "neighbour_corpus", "neighbour_row", "cosine", "shared_terms", "label", "predicted"]
         for title, table, names in (
@@ -79,7 +82,10 @@ class SalienceReading(Reading):
             facts = [f"{row['size']:,} texts, {row['share']:.0%} of those predicted {row['predicted']}",
                      f"suspicion {row['suspicion']:.2f}"]  # fmt: skip
             if row["accuracy"] is not None:
-                facts.append(f"accuracy {row['accuracy']:.2f}")
+                within = f" ({row['accuracy_low']:.2f} to {row['accuracy_high']:.2f})" if "accuracy_low" in row else ""
+                facts.append(f"accuracy {row['accuracy']:.2f}{within}")
+            if row["predicted"] == "all" and row.get("answers"):
+                facts.append(f"answered {', '.join(row['answers'])}")
             found.append(
                 Card(
                     f"{row['corpus']}, predicted {row['predicted']}: cluster {row['id']}",
@@ -127,7 +133,8 @@ class SalienceReading(Reading):
 
     def _overview(self, title: str, table: str, names: list[str]) -> Overview:
         rows = [[_plain(r.get(name)) for name in names] for r in self._rows(table)]
-        return Overview(title, [name.replace("_", " ") for name in names], rows)
+        title += f", the first {ROWS_SHOWN} of {len(rows)}" if len(rows) > ROWS_SHOWN else ""
+        return Overview(title, [name.replace("_", " ") for name in names], rows[:ROWS_SHOWN])
 
     def _draw_map(self) -> Figure:
         table = self.tables["texts"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -99,10 +100,10 @@ def _planted(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim
     """Tables 1, 8 and 9: the cluster of texts with both marker words, among those answered class 0."""
     for clusters, table in ((3, TABLE_8), (20, TABLE_9)):
         asked = Salience(
-            method=(GRAD, IG), representation=SPACES, clusters=clusters, within="0", marker="column:planted",
+            method=(GRAD, IG), representation=SPACES, clusters=clusters, within="0", marker="column:truth=0",
             faithful=0, map="none",
         )  # fmt: skip
-        found = measure(asked, [_with_truth(experiment, "0")])
+        found = measure(asked, [experiment.looked_at])
         yield from _cluster_claims(model, f"planted SST-2, {clusters} clusters", found, table)
         if clusters == 3:
             best = _best(found, GRAD, "salience-vocab")
@@ -120,10 +121,10 @@ def _planted(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim
 def _other_rule(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim]:
     """Does the planted cluster come first, among the texts answered class 1, by words and by pairs of words?"""
     asked = Salience(
-        representation=("salience-vocab", "salience-bigrams"), within="1", marker="column:planted", faithful=0,
+        representation=("salience-vocab", "salience-bigrams"), within="1", marker="column:truth=1", faithful=0,
         map="none",
     )  # fmt: skip
-    found = measure(asked, [_with_truth(experiment, "1")])
+    found = measure(asked, [experiment.looked_at])
     for name in asked.representation:
         best = _best(found, GRAD, name)
         yield Claim(model, f"{experiment.name}, {asked.clusters} clusters: {name}", NOT_THERE, _figures(best), None)
@@ -166,13 +167,13 @@ def _comments(model: str, experiment: Experiment, measure: Any) -> Iterator[Clai
     for what, table in (("insertion", TABLE_4), ("masking", TABLE_5)):
         for name, (mean, deviation) in table.items():
             row = rows.get(name)
-            measured = "no term occurs often enough" if row is None or row[what] is None else (
-                f"{row[what]:+.2f} ({row[f'{what}_sd'] or 0:.2f}), interval {row[f'{what}_low']:.2f} to "
+            measured = "no term occurs often enough" if row is None or not math.isfinite(row[what]) else (
+                f"{row[what]:+.2f} ({_deviation(row[f'{what}_sd'])}), interval {row[f'{what}_low']:.2f} to "
                 f"{row[f'{what}_high']:.2f}, {row['inserted'] if what == 'insertion' else row['count']} "
                 f"{'texts' if what == 'insertion' else 'occurrences'}"
             )  # fmt: skip
             yield Claim(model, f"toxicity, {what} of {name}", f"{mean:+.2f} ({deviation:.2f})", measured, None)
-        order = [rows[name][what] for name in table if name in rows and rows[name][what] is not None]
+        order = [rows[name][what] for name in table if name in rows and math.isfinite(rows[name][what])]
         rising = sorted(order) if what == "insertion" else sorted(order, reverse=True)
         yield Claim(
             model,
@@ -219,14 +220,9 @@ def _figures(row: Row | None) -> str:
     return f"size {row['size']:.2f}, precision {row['precision']:.2f}, recall {row['recall']:.2f} of {row['marked']}"
 
 
-def _with_truth(experiment: Experiment, cls: str) -> Any:
-    """The texts looked at, with a column for those that the rule made a class."""
-    from theodolite.corpus import Corpus
-
-    corpus = experiment.looked_at
-    made = [int(str(value) == cls) for value in corpus.column("truth").to_pylist()]
-    labels = corpus.column("label").to_pylist()
-    return Corpus.of(corpus.texts(), corpus.name, labels=labels, planted=made)
+def _deviation(value: float) -> str:
+    """One term has none."""
+    return f"{value:.2f}" if math.isfinite(value) else "–"
 
 
 def _joined(readings: Sequence[SalienceReading]) -> SalienceReading:

@@ -1,0 +1,296 @@
+"""Salience on small heads with random weights: names of classes, what is refused, what is left out, intervals.
+
+Random since nothing that is compared here depends on the weights; the real classifier is in test_salience.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
+
+from theodolite import Corpus, Encoder, InputError, Salience, SalienceReading, Store, explain, run
+from theodolite.accumulate import wilson
+from theodolite.encoder.maps import Question
+from theodolite.encoder.resolve import resolve
+from theodolite.instrument import Silent, Subject
+from theodolite.salience.classes import marked
+from theodolite.salience.experiments import Experiment
+from theodolite.salience.findings import findings
+from theodolite.salience.keeping import KeepMaps
+from theodolite.salience.maps import TextMaps
+from theodolite.salience.predictions import prediction_rows
+from theodolite.salience.reproduce import _comments
+from theodolite.salience.sensitivity import ListSensitivity
+from theodolite.salience.study import draw_rationales
+from theodolite.train.classifier import Training
+from theodolite.train.scores import interval
+
+TEXTS = [f"{a} {b} film" for a in ("good", "bad", "long", "odd") for b in ("old", "new", "red", "dry", "sweet")]
+
+
+@pytest.fixture(scope="module")
+def head(tmp_path_factory: pytest.TempPathFactory):
+    """Makes a classifier with the classes named; one name makes a regression."""
+    tokenizer = AutoTokenizer.from_pretrained(resolve("all-MiniLM-L6-v2").path)
+
+    def make(*names: str):
+        torch.manual_seed(len(names))
+        sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48}
+        config = BertConfig(**sizes, vocab_size=len(tokenizer), initializer_range=0.3, num_labels=len(names))
+        config.id2label = dict(enumerate(names))
+        out: Path = tmp_path_factory.mktemp("head")
+        model = BertForSequenceClassification(config).eval()
+        with torch.no_grad():
+            # So that no class has all the texts.
+            model.classifier.bias -= model(**tokenizer(TEXTS, padding=True, return_tensors="pt")).logits.mean(dim=0)
+        model.save_pretrained(out)
+        tokenizer.save_pretrained(out)
+        return Encoder.load(out)
+
+    return make
+
+
+@pytest.mark.parametrize("target", ["2", 2])
+def test_a_class_named_by_another_number_is_the_one_explained(head, target) -> None:
+    model = head("1", "2", "3")
+    [batch] = model.map_batches(model.tokenise([TEXTS[0]]), Question(target="label"), targets=np.array([1]))
+    found = explain(model, TEXTS[0], target=target)
+    assert found.manifest["options"]["target"] == "2"
+    assert found.tables["tokens"]["grad-l2"].to_pylist() == pytest.approx(batch.maps.weights["grad-l2"].tolist())
+
+
+def test_within_takes_one_class_where_names_are_numbers(head, tmp_path: Path) -> None:
+    model = head("1", "0")
+    answers = model.logits(TEXTS).argmax(axis=1)
+    asked = Salience(within="1", clusters=2, faithful=0, map="none")
+    [found] = run([asked], model, [Corpus.of(TEXTS, "films")], store=Store(tmp_path))
+    rows = found.tables["clusters"].to_pylist()
+    assert {r["predicted"] for r in rows} == {"1"}
+    assert sum(r["size"] for r in rows) == (answers == 0).sum() != len(TEXTS)
+
+
+def test_true_and_false_are_classes(head) -> None:
+    model = head("False", "True")
+    assert [model.class_of(value, "row 1") for value in (False, True, "True")] == [0, 1, 1]
+    with pytest.raises(InputError, match="the label True is none of"):
+        head("0", "1").class_of(True, "row 1")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"target": "label"}, "--target label: .* is a regression"),
+        ({"of": "probability"}, "--of probability: .* is a regression"),
+        ({"neighbours": ("errors",)}, "--neighbours errors: .* is a regression"),
+        ({"sensitivity": ("auto",)}, "--sensitivity: .* is a regression"),
+    ],
+)
+def test_a_regression_is_not_asked_about_classes(head, options, said, tmp_path: Path, monkeypatch) -> None:
+    model = head("value")
+    monkeypatch.setattr(model, "map_batches", lambda *_, **__: pytest.fail("maps were made first"))
+    corpus = Corpus.of(TEXTS, "films", labels=[i / 7 for i in range(len(TEXTS))])
+    with pytest.raises(InputError, match=said):
+        run([Salience(clusters=2, **options)], model, [corpus], store=Store(tmp_path))
+
+
+@pytest.mark.parametrize("options", [{"target": "label"}, {"target": 0}, {"of": "probability"}])
+def test_a_regression_is_explained_without_classes(head, options) -> None:
+    model = head("value")
+    assert explain(model, TEXTS[0]).findings[0].startswith(f"{model.name} answers")
+    with pytest.raises(InputError, match="is a regression"):
+        explain(model, TEXTS[0], **options)
+
+
+@pytest.mark.parametrize("wanted", [{"method": "integrated-gradients"}, {"representation": "cls"}])
+def test_what_is_given_twice_is_refused(wanted) -> None:
+    [(name, value)] = wanted.items()
+    with pytest.raises(InputError, match=f"--{name} {value}: given twice"):
+        Salience(**{name: (value, value)})
+
+
+# --- markers of a column
+
+
+@pytest.mark.parametrize(
+    ("values", "spec", "has"),
+    [
+        (["0", "1", "alone", ""], "column:truth=0", [True, False, False, False]),
+        (["0", "1", "alone", ""], "column:truth", [False, True, True, False]),
+        (["TRUE", "False", " FALSE", None], "column:truth", [True, False, False, False]),
+        (["Alone", "ALONE", "", None], "column:truth=alone", [True, True, False, False]),
+        ([1.0, 0.0, float("nan"), None], "column:truth", [True, False, False, False]),
+        ([1.0, 0.0, float("nan"), None], "column:truth=0", [False, True, False, False]),
+        ([True, False, True, None], "column:truth=true", [True, False, True, False]),
+    ],
+)
+def test_a_marker_of_a_column(values, spec, has) -> None:
+    assert marked(Corpus.of(list("abcd"), "few", truth=values), spec).tolist() == has
+    assert Salience(marker=spec).columns == ("truth",)
+
+
+# --- what is refused before any map is made
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"sensitivity": ("no-such-file",)}, "no-such-file: cannot be read"),
+        ({"neighbours": ("20",)}, "--neighbours 20: no row"),
+        ({"neighbours": ("last",)}, "--neighbours last: no row"),
+        ({"neighbours": ("0",), "where": "bad"}, "--neighbours 0: no row"),
+        ({"neighbours": ("errors",)}, "--neighbours errors: no text of films has a label"),
+        ({"marker": "zqzq"}, "--marker zqzq: no text has it"),
+        ({"marker": "column:truth"}, "no column 'truth'"),
+        ({"target": "7"}, "--target: the label 7 is none"),
+    ],
+)
+def test_mistakes_are_told_before_the_long_work(head, options, said, tmp_path: Path, monkeypatch) -> None:
+    model = head("a", "b")
+    monkeypatch.setattr(model, "map_batches", lambda *_, **__: pytest.fail("maps were made first"))
+    with pytest.raises(InputError, match=said):
+        run([Salience(clusters=2, **options)], model, [Corpus.of(TEXTS, "films")], store=Store(tmp_path))
+
+
+def test_a_tokenizer_without_a_mask_is_told_first(head, tmp_path: Path, monkeypatch) -> None:
+    model = head("a", "b")
+    monkeypatch.setattr(model.tokenizer, "mask_id", None)
+    monkeypatch.setattr(model, "map_batches", lambda *_, **__: pytest.fail("maps were made first"))
+    with pytest.raises(InputError, match=r"no mask token; ask with --faithful 0$"):
+        run([Salience(clusters=2)], model, [Corpus.of(TEXTS, "films")], store=Store(tmp_path))
+
+
+@pytest.mark.parametrize("options", [{"marker": "("}, {"representation": ("salience-bigrams",), "top_k": "all"}])
+def test_options_that_cannot_be_are_refused_at_once(options) -> None:
+    with pytest.raises(InputError, match=r"the marker '\('|salience-bigrams: needs --top-k"):
+        Salience(**options)
+
+
+# --- what is left out
+
+
+def test_classes_that_cannot_be_clustered_are_left_out_and_said(head, tmp_path: Path) -> None:
+    model = head("a", "b", "c")
+    answers = model.logits(TEXTS).argmax(axis=1)
+    by_class = [[text for text, a in zip(TEXTS, answers, strict=True) if a == c] for c in range(3)]
+    assert len(by_class[0]) > 2 and by_class[1] and by_class[2]
+    texts = by_class[0] + 6 * by_class[1][:1] + by_class[2][:1]
+    asked = Salience(clusters=2, faithful=0, map="none")
+    [found] = run([asked], model, [Corpus.of(texts, "films")], store=Store(tmp_path))
+    assert {r["predicted"] for r in found.tables["clusters"].to_pylist()} == {"a"}
+    rows = found.tables["skipped"].to_pylist()
+    assert [(r["corpus"], r["class"], r["representation"], r["texts"]) for r in rows] == [
+        ("films", "b", "salience-vocab", 6),
+        ("films", "c", "salience-vocab", 1),
+    ]
+    assert [r["reason"] for r in rows] == ["only 1 different ones for 2 clusters", "fewer texts than the 2 clusters"]
+    said = next(line for line in found.findings if "left out" in line)
+    assert "answered b (6 texts, only 1" in said and "answered c (1 texts, fewer" in said
+    with pytest.raises(InputError, match="--clusters 2: no predicted class has so many different texts: b has 6"):
+        run([asked], model, [Corpus.of(6 * by_class[1][:1], "alike")], store=Store(tmp_path))
+
+
+def test_lists_without_words_are_left_out_and_said(head, tmp_path: Path) -> None:
+    asked = Salience(clusters=0, sensitivity=("auto",), insertions=2, faithful=0, map="none")
+    [found] = run([asked], head("a", "b"), [Corpus.of(TEXTS[:8], "films")], store=Store(tmp_path))
+    assert [r["list"] for r in found.tables["sensitivity"].to_pylist()] == ["identity terms"]
+    assert {r["list"] for r in found.tables["skipped"].to_pylist()} == {"pmi", "aggregated salience"}
+    said = next(line for line in found.findings if "left out" in line)
+    assert "the list pmi" in said and "at least 20 times" in said
+
+
+# --- intervals and baselines
+
+
+def test_marker_and_clusters_of_all_texts_have_their_figures(head, tmp_path: Path) -> None:
+    """Counted again from the texts' table, a cluster at a time."""
+    model = head("a", "b")
+    labels = ["a", "b"] * (len(TEXTS) // 2)
+    asked = Salience(within="all", clusters=3, marker="good|odd", faithful=0, map="none")
+    [found] = run([asked], model, [Corpus.of(TEXTS, "films", labels=labels)], store=Store(tmp_path))
+    texts = found.tables["texts"].to_pylist()
+    has = {t["row"] for t in texts if TEXTS[t["row"]].startswith(("good", "odd"))}
+    [row] = found.tables["marker"].to_pylist()
+    inside = {t["row"] for t in texts if t["cluster"] == row["cluster"]}
+    assert row["baseline"] == len(has) / len(TEXTS)
+    assert (row["precision_low"], row["precision_high"]) == wilson(len(has & inside), len(inside))
+    assert (row["recall_low"], row["recall_high"]) == wilson(len(has & inside), len(has))
+    leaning = []
+    for cluster in found.tables["clusters"].to_pylist():
+        mine = [t for t in texts if t["cluster"] == cluster["id"]]
+        right = sum(t["label"] == t["answer"] for t in mine)
+        assert (cluster["accuracy_low"], cluster["accuracy_high"]) == wilson(right, len(mine))
+        for column, what in (("answers", "answer"), ("true", "label")):
+            counts = {name: sum(t[what] == name for t in mine) for name in "ab"}
+            assert cluster[column] == [f"{name}: {n}" for name, n in counts.items() if n]
+        beyond = {n: sum(t["answer"] == n for t in mine) / len(mine)
+                  - sum(t["answer"] == n for t in texts) / len(texts) for n in "ab"}  # fmt: skip
+        leaning.append((cluster["leans_to"], max(beyond, key=beyond.__getitem__)))
+    assert all(said == expected for said, expected in leaning)
+    assert any("answered a: " in card.facts or "answered b: " in card.facts for card in found.cards())
+
+
+def test_a_correlation_has_its_interval() -> None:
+    values = np.array([0.1, 0.9, 2.2, 2.8, 4.5, 4.9])
+    none, logits = np.zeros(6, np.int64), np.arange(6, dtype=np.float32)[:, None]
+    bounds = np.arange(7)
+    maps = TextMaps(np.arange(6), bounds, none, none, none, none, none, logits, none, none - 1)
+    [row] = prediction_rows(Corpus.of(list("abcdef"), "few", labels=values.tolist()), maps, ["value"])
+    r = float(np.corrcoef(values, np.arange(6))[0, 1])
+    assert (row["correlation_low"], row["correlation_high"]) == pytest.approx(interval({"pearson": r}, 6))
+    [said] = findings("it", {"predictions": pa.Table.from_pylist([row])}, None)
+    assert f"({row['correlation_low']:.2f} to {row['correlation_high']:.2f})" in said
+
+
+def _list(name: str, mean: float) -> dict:
+    figures = (mean, mean, mean, mean, 3)
+    return {"corpus": "toxicity", "class": "1"} | asdict(ListSensitivity(name, ("x",), *figures, *figures, 3, ()))
+
+
+def test_a_mean_that_is_missing_supports_no_claim() -> None:
+    """Of a list whose terms never occur the mean is NaN, which must not be counted as in its place."""
+    rows = [_list("identity terms", 0.1), _list("pmi", float("nan")), _list("aggregated salience", 0.3)]
+    whole = {"corpus": "toxicity", "class": "all", "texts": 1}
+    tables = {"predictions": pa.Table.from_pylist([whole]), "sensitivity": pa.Table.from_pylist(rows)}
+    [said] = findings("it", tables, None)
+    assert "identity terms +0.10" in said and "pmi" not in said
+    few = Corpus.of(["a"], "toxicity")
+    reading = SalienceReading(tables, [])
+    claims = list(_comments("it", Experiment("toxicity", few, few, Training()), lambda *_: reading))
+    measured = {claim.claim: (claim.measured, claim.holds) for claim in claims}
+    assert measured["toxicity, insertion of pmi"] == ("no term occurs often enough", None)
+    assert measured["toxicity, insertion: identity terms, then PMI, then aggregated salience"] == ("+0.10, +0.30", None)
+
+
+# --- keys, and how many errors are shown
+
+
+def test_the_order_of_methods_makes_no_other_maps(tmp_path: Path) -> None:
+    """And keys that stores have already stay as they are."""
+    nothing = None
+    subject = Subject("it", 2, 32, (("model", "x"),), nothing, (), Store(tmp_path), Silent())  # type: ignore[arg-type]
+
+    def recipe(*methods: str):
+        return KeepMaps(subject, Question(methods), {}).recipe
+
+    both = recipe("grad-l2", "integrated-gradients")
+    assert recipe("integrated-gradients", "grad-l2") == both
+    assert dict(both.parts)["methods"] == "grad-l2,integrated-gradients"
+    assert dict(recipe("grad-x-input").parts)["methods"] == "grad-x-input"
+
+
+def test_as_many_errors_are_shown_as_a_study_draws(head, tmp_path: Path) -> None:
+    model = head("a", "b")
+    texts = [*TEXTS, *(f"{text} again" for text in TEXTS)]
+    wrong = ["ba"[answer] for answer in model.logits(texts).argmax(axis=1)]
+    asked = Salience(clusters=0, neighbours=("errors",), faithful=0, map="none")
+    [found] = run([asked], model, [Corpus.of(texts, "films", labels=wrong)], store=Store(tmp_path))
+    items, _ = draw_rationales(found)
+    assert len({item["text"] for item in items}) == 28
+    near = next(part for part in found.overview() if part.title.startswith("Neighbours"))
+    assert near.title == f"Neighbours, the first 50 of {found.tables['neighbours'].num_rows}" and len(near.rows) == 50
