@@ -216,6 +216,11 @@ def test_a_reading_is_saved_shown_and_drawn(reading, tmp_path):
     assert set(reading.drawings()) == {"space", "layers", "sts"}
     assert "<svg" in reading._repr_html_()
     assert [o.title for o in reading.overview()] == ["measures", "sts"]
+    shown = reading.overview()[1]
+    row = reading.tables["sts"].to_pylist()[1]
+    assert "skipped" not in shown.columns and shown.rows[0][shown.columns.index("gain")] is None
+    interval = f"({row['gain_low']:+.1f} to {row['gain_high']:+.1f})"
+    assert shown.rows[1][shown.columns.index("gain")] == f"{row['gain']:+.1f} {interval}"
 
 
 @pytest.fixture(scope="module")
@@ -373,6 +378,7 @@ def test_nothing_of_a_file_of_pairs_is_dropped_silently(xtremedistil, wiki, pair
     asked = Isotropy(sts=(str(path),), methods="kmeans+mean+pca", n_clusters=60, layer="-1")
     [found] = run([asked], xtremedistil, [wiki], store=Store(tmp_path / "store"))
     assert {(r["pairs"], r["skipped"]) for r in rows_of(found, "sts")} == {(31, 2)}
+    assert found.overview()[1].columns[-1] == "skipped"
     said = [f for f in found.findings if f.startswith("odd")]
     assert "odd: 2 of 33 pairs were left out: 1 without a score, 1 with a text without tokens." in said
     assert any(" texts are longer than the encoder reads at once" in f and "1 of " in f for f in said)

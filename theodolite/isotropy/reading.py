@@ -31,8 +31,7 @@ SHORT = {
 }
 SHORT_STS = {
     **{"encoder": "encoder", "dataset": "file", "layer": "layer", "method": "method", "fitted_on": "fitted on"},
-    **{"pairs": "pairs", "skipped": "skipped", "pearson": "Pearson", "spearman": "Spearman"},
-    **{"gain": "gain", "gain_low": "from", "gain_high": "to", "partition": "partition"},
+    **{"pearson": "Pearson", "spearman": "Spearman", "gain": "gain", "partition": "partition", "skipped": "skipped"},
 }
 
 
@@ -91,11 +90,13 @@ class IsotropyReading(Reading):
     def _overview(self, table: str, names: dict[str, str]) -> Overview:
         """Some columns of a table; which encoder is told only where there are several."""
         rows = self.tables[table].to_pylist()
-        one = len({r["encoder"] for r in rows}) == 1
+        left_out = set() if len({r["encoder"] for r in rows}) > 1 else {"encoder"}
+        if not any(r.get("skipped") for r in rows):
+            left_out.add("skipped")
         # A reading of an earlier version may lack columns.
-        there = [name for name in names if name in self.tables[table].column_names and not (one and name == "encoder")]
-        shown = {name: names[name] for name in there}
-        return Overview(table, list(shown.values()), [[row[name] for name in shown] for row in rows])
+        shown = [name for name in names if name in self.tables[table].column_names and name not in left_out]
+        cells = [[_gain(row) if name == "gain" else row[name] for name in shown] for row in rows]
+        return Overview(table, [names[name] for name in shown], cells)
 
     def _draw_space(self) -> Figure:
         rows = self._first("points")
@@ -177,6 +178,13 @@ def _bars(place: Axes, rows: list[Row]) -> None:
     place.set_xticks(range(len(files)), files)
     place.set_ylabel("Spearman × 100")
     place.grid(axis="x", visible=False)
+
+
+def _gain(row: Row) -> str | None:
+    """What a method wins, with its interval, in one cell: of many columns none can be read on a terminal."""
+    if row["gain"] is None or row["gain_low"] is None:
+        return None if row["gain"] is None else f"{row['gain']:+.1f}"
+    return f"{row['gain']:+.1f} ({row['gain_low']:+.1f} to {row['gain_high']:+.1f})"
 
 
 def _times(value: float | None, scale: float) -> float:
