@@ -381,12 +381,14 @@ def test_a_survey_goes_over_the_texts_once(xtremedistil, texts, forward, tmp_pat
     # A text in both corpora is measured in both; within one, once, though three instruments look.
     whole = Counter(ids_of(xtremedistil, texts[:150]) + ids_of(xtremedistil, texts[100:300]))
     assert Counter(watched.rows) == whole
-    assert set(survey.readings) == {"contextuality", "rows"}
+    assert list(survey.readings) == ["contextuality", "rows", "rows-2"], "none takes the place of another"
+    assert survey.manifest["readings"] == list(survey.readings)
 
     # And each saw all of it, the same as alone.
     [alone] = run([Contextuality()], xtremedistil, corpora, store=Store(tmp_path), options=RunOptions(shard_size=50))
     assert survey.readings["contextuality"].tables["layers"].equals(alone.tables["layers"])
-    assert Rows.of(survey.readings["rows"]) == [list(range(150)), list(range(200))]
+    for name in ("rows", "rows-2"):
+        assert Rows.of(survey.readings[name]) == [list(range(150)), list(range(200))]
 
 
 def ids_of(encoder, texts: list[str]) -> list[tuple[int, ...]]:
@@ -723,6 +725,50 @@ def test_any_layer_can_be_embedded(xtremedistil, texts, tmp_path, layer: int) ->
     states = xtremedistil.hidden_states(texts[:6], layers=[layer])
     expected = np.stack([s[0].mean(axis=0) for s in states])
     np.testing.assert_allclose(vectors_of(store, corpus), expected, atol=1e-5)
+
+
+# Partial results stay until what they were made for is saved
+
+
+def test_finished_runs_keep_their_partials_until_all_is_saved(xtremedistil, texts, forward, tmp_path) -> None:
+    store, corpus = Store(tmp_path), Corpus.of(texts[:40])
+
+    def interrupted() -> None:
+        with store.until_saved():
+            run([Rows()], xtremedistil, [corpus], store=store)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert partials(tmp_path)
+    watched = forward()
+    with store.until_saved():
+        run([Rows()], xtremedistil, [corpus], store=store)
+        assert partials(tmp_path)
+    assert watched.rows == [], "the first run's work was lost"
+    assert partials(tmp_path) == {}
+    # Who calls it by itself has nothing left over either.
+    run([Rows()], xtremedistil, [corpus], store=store)
+    assert partials(tmp_path) == {}
+
+
+def test_a_command_interrupted_while_it_saves_goes_on(command, model, texts, monkeypatch, tmp_path) -> None:
+    (tmp_path / "t.txt").write_text("\n".join(texts[:40]) + "\n")
+    asked = ("contextuality", model, "--corpus", tmp_path / "t.txt", "--store", tmp_path / "store")
+
+    def stopped(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Reading, "save_figures", stopped)
+        code, _, err = command(*asked, "--out", tmp_path / "out")
+    assert code == 130, err
+    done = times(partials(tmp_path / "store"))
+    assert {name[0] for name in done} == {"0", "1"}, "both passes"
+    monkeypatch.setattr("theodolite.store.runs.RunFolder.clear_partials", lambda _: None)
+    code, _, err = command(*asked, "--out", tmp_path / "out")
+    assert code == 0, err
+    assert times(partials(tmp_path / "store")) == done, "nothing was measured again"
 
 
 # People's own vectors

@@ -433,6 +433,56 @@ def test_a_bad_root_or_key_is_named(tmp_path: Path) -> None:
             Store(tmp_path).run(bad)
 
 
+class _Refusal(Exception):
+    """As the clients of object storage have them: no OSError."""
+
+
+def test_a_storage_that_does_not_answer_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match=r"store ftp://localhost:1/x: cannot be reached \(ConnectionRefusedError"):
+        Store("ftp://localhost:1/x")
+    store = Store("memory://refused/store")
+    system = type(fsspec.filesystem("memory"))
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise _Refusal("Unable to locate credentials\nmore of it")
+
+    asked = {
+        "cat_file": lambda: store.get(RECIPE, SHARD),
+        "isfile": lambda: store.has(RECIPE, SHARD),
+        "find": store.entries,
+        "makedirs": lambda: store.put(RECIPE, SHARD, some_table()),
+        "pipe_file": lambda: store.run("ab").save_plan({}),
+        "rm_file": lambda: store.remove(None),
+    }
+    store.put(RECIPE, SHARD, some_table())
+    for name, ask in asked.items():
+        with monkeypatch.context() as patched:
+            patched.setattr(system, name, refuse)
+            if name == "makedirs":
+                patched.setattr(store._files, "read_json", lambda _: None)
+            with pytest.raises(InputError, match=r"cannot be reached \(_Refusal: Unable to locate credentials\)$"):
+                ask()
+
+
+def test_a_store_of_somebody_else_is_told_in_one_line(local: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = local.store()
+    store.put(RECIPE, SHARD, some_table())
+
+    def refuse(path: Any, *_: Any, **__: Any) -> Any:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    for name, ask, says in (
+        ("unlink", lambda: store.remove(None), "cannot be removed"),
+        ("stat", store.entries, "cannot be read"),
+        ("scandir", store.entries, "cannot be read"),
+        ("mkdir", lambda: store.folder("models"), "cannot be made"),
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(os, name, refuse)
+            with pytest.raises(InputError, match=rf"{says} \(Permission denied\)"):
+                ask()
+
+
 # --- export ------------------------------------------------------------------------------------------
 
 

@@ -15,10 +15,12 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from theodolite import Survey, load
+from theodolite import Contextuality, ContextualityReading, Corpus, Store, Survey, load
 from theodolite.demo import GENRES, demo_corpora, demo_corpus
+from theodolite.embed import Embed
 from theodolite.errors import InputError
 from theodolite.registry import INSTRUMENTS
 
@@ -113,6 +115,47 @@ def test_a_survey_on_a_terminal_and_with_another_seed(command, model, corpora, t
     assert reading.manifest["options"]["seed"] == 5
     assert [c["texts"] for c in reading.manifest["corpora"]] == [40, 40]
     assert " ".join(reading.findings[0].split()) in " ".join(said.split())
+
+
+def test_an_instrument_that_does_not_fit_is_left_out_and_the_others_go_on(xtremedistil, tmp_path) -> None:
+    corpus = Corpus.of(demo_corpus("questions").texts(0, 30), "few")
+    asked = [Contextuality(min_contexts=99), Contextuality(min_contexts=3), Embed(layer=99)]
+    survey = Survey.run(xtremedistil, [corpus], instruments=asked, store=Store(tmp_path))
+    assert list(survey.readings) == survey.manifest["readings"] == ["contextuality-2"]
+    left_out = survey.manifest["left_out"]
+    assert list(left_out) == ["contextuality", "embed"]
+    assert "few: no word occurs in 99 different texts" in left_out["contextuality"]
+    assert "--layer 99" in left_out["embed"]
+    survey.save(tmp_path / "out")
+    assert list(Survey.load(tmp_path / "out").readings) == ["contextuality-2"]
+    with pytest.raises(InputError, match=r"no instrument fits .*contextuality: few: no word occurs in 99") as refused:
+        Survey.run(xtremedistil, [corpus], instruments=[asked[0], asked[2]], store=Store(tmp_path))
+    assert "embed: --layer 99" in str(refused.value)
+
+
+def test_a_survey_saved_over_another_is_whole_or_none(tmp_path, monkeypatch) -> None:
+    about = {"theodolite": "", "encoder": {}, "corpora": [], "plan": {}, "versions": {}, "made": "", "title": "s"}
+    table = {"t": pa.table({"a": [1]})}
+
+    def survey(*names: str) -> Survey:
+        readings = {name: ContextualityReading(table, []) for name in names}
+        return Survey("s", readings, {**about, "readings": list(names), "questions": {}, "left_out": {}})
+
+    monkeypatch.setattr(ContextualityReading, "drawings", lambda _: {})
+    survey("contextuality", "contextuality-2").save(tmp_path)
+    (tmp_path / "contextuality-2" / "notes.txt").write_text("mine")
+    survey("contextuality").save(tmp_path)
+    assert (tmp_path / "contextuality" / "reading.json").exists()
+    assert files(tmp_path / "contextuality-2") == {"notes.txt"}, "of the survey before, and no longer of this one"
+
+    def stopped(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ContextualityReading, "save", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        survey("contextuality").save(tmp_path)
+    with pytest.raises(InputError, match="not a survey"):
+        Survey.load(tmp_path)
 
 
 def test_what_is_no_survey_is_refused(tmp_path) -> None:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from theodolite.errors import InputError
 from theodolite.figures import styled
-from theodolite.store.files import temporary_name
+from theodolite.store.files import file_names, is_file_name, temporary_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -100,33 +100,40 @@ class Reading:
         return {"instrument": self.instrument, "findings": self.findings, **plain(body), "manifest": self.manifest}
 
     def save(self, folder: str | Path, *, figures: bool = True) -> Path:
-        """Write ``reading.json``, ``tables/*.parquet``, ``tables/*.csv`` and ``figures/*.svg|pdf``."""
+        """Write ``reading.json``, ``tables/*.parquet``, ``tables/*.csv`` and ``figures/*.svg|pdf``.
+
+        A reading that was saved there before goes, with all its files.
+        """
         import pyarrow.parquet as pq
 
         out = Path(folder)
+        discard(out)
         (out / "tables").mkdir(parents=True, exist_ok=True)
         for name, table in self.tables.items():
             pq.write_table(table, out / "tables" / f"{name}.parquet")
             (out / "tables" / f"{name}.csv").write_text(csv_text(table), encoding="utf-8")
-        if figures:
-            self.save_figures(out / "figures")
         about = {
             "instrument": self.instrument,
             "findings": self.findings,
             "tables": list(self.tables),
+            "figures": self.save_figures(out / "figures") if figures else [],
             "manifest": self.manifest,
         }
+        # Last, so that a folder with it is a whole reading.
         write_json(out / READING_FILE, about)
         return out
 
-    def save_figures(self, folder: Path) -> None:
-        """Every figure as SVG and as PDF."""
+    def save_figures(self, folder: Path) -> list[str]:
+        """Every figure as SVG and as PDF; the names of the files, without their endings."""
         folder.mkdir(parents=True, exist_ok=True)
-        for name, drawing in self.drawings().items():
+        drawings = self.drawings()
+        files = file_names(drawings)
+        for name, drawing in zip(files, drawings.values(), strict=True):
             figure = drawing.draw()
             with styled():
                 figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
                 figure.savefig(folder / f"{name}.pdf", metadata={"CreationDate": None})
+        return files
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:
@@ -154,13 +161,50 @@ class Reading:
 
 
 def side_by_side(readings: Sequence[Reading]) -> tuple[dict[str, pa.Table], dict[str, Any]]:
-    """Tables and manifest of readings of several encoders on the same corpora, one after another."""
+    """Tables and manifest of readings of several encoders on the same corpora, one after another.
+
+    Two encoders of one name get the beginning of their hashes beside it.
+    """
+    encoders = [r.manifest["encoder"] for r in readings]
+    names = [e["name"] for e in encoders]
+    shown = [
+        f"{name} ({e['hash'][:8]})" if names.count(name) > 1 else name for name, e in zip(names, encoders, strict=True)
+    ]
     tables = {
-        name: pa.concat_tables([r.tables[name] for r in readings if name in r.tables], promote_options="permissive")
+        name: pa.concat_tables(
+            [_called(r.tables[name], of) for r, of in zip(readings, shown, strict=True) if name in r.tables],
+            promote_options="permissive",
+        )
         for name in dict.fromkeys(name for r in readings for name in r.tables)
     }
-    manifest = {**readings[0].manifest, "encoders": [r.manifest["encoder"] for r in readings]}
+    encoders = [{**e, "name": name} for e, name in zip(encoders, shown, strict=True)]
+    manifest = {**readings[0].manifest, "encoder": encoders[0], "encoders": encoders}
     return tables, {**manifest, "plans": [r.manifest["plan"] for r in readings]}
+
+
+def _called(table: pa.Table, encoder: str) -> pa.Table:
+    """A table whose rows are of an encoder, under another name of it."""
+    if "encoder" not in table.column_names:
+        return table
+    at = table.column_names.index("encoder")
+    return table.set_column(at, "encoder", pa.array([encoder] * table.num_rows, pa.string()))
+
+
+def discard(folder: Path) -> None:
+    """Remove the files that a reading saved in a folder consists of; whatever else is there stays."""
+    path = folder / READING_FILE
+    if not path.exists():
+        return
+    try:
+        about = read_json(path)
+    except InputError:
+        about = {}
+    # First, since what is left is no reading.
+    path.unlink()
+    for part, endings in (("tables", ("parquet", "csv")), ("figures", ("svg", "pdf"))):
+        for name in filter(is_file_name, about.get(part, [])):
+            for ending in endings:
+                (folder / part / f"{name}.{ending}").unlink(missing_ok=True)
 
 
 def read_about(folder: Path) -> dict[str, Any]:

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from theodolite.errors import InputError
-from theodolite.reading import READING_FILE, Reading, read_json, write_json
+from theodolite.reading import READING_FILE, Reading, discard, read_json, write_json
 from theodolite.registry import INSTRUMENTS, instrument, load
 from theodolite.report import survey_page
 from theodolite.report.page import reading_section
-from theodolite.running import RunOptions, run
+from theodolite.running import RunOptions, attempt
+from theodolite.store.files import is_file_name
 
 if TYPE_CHECKING:
     from theodolite.corpus import Corpus
@@ -49,30 +50,38 @@ class Survey:
     ) -> Self:
         """Run every instrument that fits the corpora (or those given), sharing the passes they need.
 
-        Instruments that do not fit are left out, and the manifest says why.
+        Instruments that do not fit are left out, and the manifest says why. A second reading of an instrument is
+        called by its name and 2.
         """
-        asked = [instrument(name)() for name in INSTRUMENTS] if instruments is None else list(instruments)
-        unfit = {i.name: i.unfit(corpora) or i.unfit_encoder(encoder) for i in asked}
-        fitting = [i for i in asked if not unfit[i.name]]
-        if not fitting:
+        asked = _by_name([instrument(name)() for name in INSTRUMENTS] if instruments is None else instruments)
+        unfit = {name: i.unfit(corpora) or i.unfit_encoder(encoder) for name, i in asked.items()}
+        fitting = {name: i for name, i in asked.items() if not unfit[name]}
+        how: dict[str, Any] = {"store": store, "options": options, "engine": engine, "progress": progress}
+        readings: dict[str, Reading] = {}
+        for name, found in zip(fitting, attempt(list(fitting.values()), encoder, corpora, **how), strict=True):
+            if isinstance(found, InputError):
+                unfit[name] = str(found)
+            else:
+                readings[name] = found
+        if not readings:
             reasons = "; ".join(f"{name}: {why}" for name, why in unfit.items())
             raise InputError(f"no instrument fits these corpora ({reasons})")
-        readings = run(fitting, encoder, corpora, store=store, options=options, engine=engine, progress=progress)
-        first = readings[0].manifest
+        first = next(iter(readings.values())).manifest
         manifest = {
             **{key: first[key] for key in ("theodolite", "encoder", "corpora", "plan", "versions", "made")},
             "title": f"{encoder.name}: a survey",
             "command": shlex.join(command),
-            "readings": [i.name for i in fitting],
-            "questions": {i.name: i.question for i in fitting},
+            "readings": list(readings),
+            "questions": {asked[name].name: asked[name].question for name in readings},
             "left_out": {name: why for name, why in unfit.items() if why},
         }
-        return cls(manifest["title"], {i.name: r for i, r in zip(fitting, readings, strict=True)}, manifest)
+        return cls(manifest["title"], readings, manifest)
 
     def save(self, folder: str | Path) -> Path:
         """Write ``manifest.json``, a folder a reading, and ``report.html``; the path of the report."""
         out = Path(folder)
         out.mkdir(parents=True, exist_ok=True)
+        self._replace(out)
         for name, reading in self.readings.items():
             reading.save(out / name)
         page = survey_page(self.title, list(self.readings.values()), self.manifest)
@@ -94,5 +103,28 @@ class Survey:
         readings = {name: load(place / name) for name in manifest["readings"] if (place / name / READING_FILE).exists()}
         return cls(manifest["title"], readings, manifest)
 
+    def _replace(self, out: Path) -> None:
+        """Take away the survey that was there: its manifest first, then readings that this one has not."""
+        path = out / MANIFEST
+        if not path.exists():
+            return
+        try:
+            before = read_json(path).get("readings", [])
+        except InputError:
+            before = []
+        path.unlink()
+        for name in before:
+            if name not in self.readings and is_file_name(name):
+                discard(out / name)
+
     def _repr_html_(self) -> str:
         return "".join(reading_section(reading) for reading in self.readings.values())
+
+
+def _by_name(instruments: Sequence[Instrument]) -> dict[str, Instrument]:
+    """Instruments by the names of their readings: their own, with a number from the second of a kind on."""
+    names = [i.name for i in instruments]
+    return {
+        f"{name}-{before + 1}" if (before := names[:at].count(name)) else name: instruments[at]
+        for at, name in enumerate(names)
+    }

@@ -37,16 +37,19 @@ def measure(instrument: Instrument, models: list[str], *, out: Path | None, json
 
     if len(models) > 1 and not hasattr(instrument.reading, "beside"):
         raise InputError(f"{instrument.name}: takes one model at a time, and {len(models)} were given")
-    how = {key: common[key] for key in ("limit", "sample", "seed")}
-    own = [] if common["corpus"] else instrument.own_corpora(**how, cache=texts_folder(common["store"]))
+    part = {key: common[key] for key in ("limit", "sample", "seed")}
+    own = [] if common["corpus"] else instrument.own_corpora(**part, cache=texts_folder(common["store"]))
     corpora = own or read_corpora(common, instrument.columns)
     check_out(out)
+    how = _how(common)
     readings: list[Any] = []
-    for model in models:
-        encoder = _encoder(model, corpora, common)
-        readings += run([instrument], encoder, corpora, **_how(common))
-    reading: Reading = readings[0] if len(readings) == 1 else type(readings[0]).beside(readings)
-    _hand_over(reading, out, json)
+    with how["store"].until_saved():
+        for model, name in zip(models, _names(models), strict=True):
+            encoder = _encoder(model, corpora, common)
+            encoder.name = name
+            readings += run([instrument], encoder, corpora, **how)
+        reading: Reading = readings[0] if len(readings) == 1 else type(readings[0]).beside(readings)
+        _hand_over(reading, out, json)
 
 
 def embed(instrument: Instrument, model: str, *, out: Path | None, json: bool, **common: Any) -> None:
@@ -55,8 +58,10 @@ def embed(instrument: Instrument, model: str, *, out: Path | None, json: bool, *
 
     corpora = read_corpora(common, ())
     check_out(out)
-    [reading] = run([instrument], _encoder(model, corpora, common), corpora, **_how(common))
-    _hand_over(reading, out, json)
+    how = _how(common)
+    with how["store"].until_saved():
+        [reading] = run([instrument], _encoder(model, corpora, common), corpora, **how)
+        _hand_over(reading, out, json)
 
 
 def fit(instrument: Instrument, model: str, *, out: Path | None, json: bool, **common: Any) -> None:
@@ -68,9 +73,11 @@ def fit(instrument: Instrument, model: str, *, out: Path | None, json: bool, **c
         raise InputError(f"{instrument.name}: say where the transform goes with --out DIR")
     corpora = read_corpora(common, ())
     check_out(out)
-    [reading] = run([instrument], _encoder(model, corpora, common), corpora, **_how(common))
-    fitted: Any = reading
-    save(fitted.transformer, out, fitted.about)
+    how = _how(common)
+    with how["store"].until_saved():
+        [reading] = run([instrument], _encoder(model, corpora, common), corpora, **how)
+        fitted: Any = reading
+        save(fitted.transformer, out, fitted.about)
     if json:
         print_json(reading.to_json())
     else:
@@ -135,7 +142,9 @@ def _demo_studio(out: Path, store: str | None, port: int | None, *, browser: boo
     from theodolite.demo.studio import prepare
 
     check_out(out)
-    sights = prepare(out, Store(store), TerminalProgress(), texts_folder(store))
+    kept = Store(store)
+    with kept.until_saved():
+        sights = prepare(out, kept, TerminalProgress(), texts_folder(store))
     open_studio(
         sights.surveys,
         models=sights.models,
@@ -162,13 +171,15 @@ def reproduce(
 
     check_out(out)
     repeat = reproduction(instrument)
-    found = repeat(data, model or [DEFAULT_MODEL], limit=limit, store=Store(store), progress=TerminalProgress())
-    if out is not None:
-        found.save(out)
-    if json:
-        print_json(found.to_json())
-    else:
-        show.claims(found)
+    kept = Store(store)
+    with kept.until_saved():
+        found = repeat(data, model or [DEFAULT_MODEL], limit=limit, store=kept, progress=TerminalProgress())
+        if out is not None:
+            found.save(out)
+        if json:
+            print_json(found.to_json())
+        else:
+            show.claims(found)
 
 
 def _survey(
@@ -181,8 +192,10 @@ def _survey(
     kinds = [instrument(name) for name in INSTRUMENTS]
     asked = [kind(**{o.name: common["seed"] for o in options_of(kind) if o.name == "seed"}) for kind in kinds]
     encoder = _encoder(model, corpora, common)
-    found = Survey.run(encoder, corpora, instruments=asked, command=["theodolite", *command], **_how(common))
-    report = found.save(out)
+    how = _how(common)
+    with how["store"].until_saved():
+        found = Survey.run(encoder, corpora, instruments=asked, command=["theodolite", *command], **how)
+        report = found.save(out)
     if json:
         print_json({**found.manifest, "readings": {n: r.to_json() for n, r in found.readings.items()}})
     else:
@@ -205,6 +218,16 @@ def read_corpora(common: Mapping[str, Any], columns: Sequence[str]) -> list[Corp
 def texts_folder(store: str | None) -> str | None:
     """Where texts are kept as read: in the store where that is a folder, else in the user's own."""
     return store if store and "://" not in store else None
+
+
+def _names(models: Sequence[str]) -> list[str]:
+    """What each model is called in a reading of them all; a wrong one is told before the first is measured."""
+    from theodolite.encoder.given import NAME
+    from theodolite.encoder.resolve import names_apart, resolve
+
+    folders = {at: resolve(model) for at, model in enumerate(models) if model != NAME}
+    apart = dict(zip(folders, names_apart(list(folders.values())), strict=True))
+    return [apart.get(at, NAME) for at in range(len(models))]
 
 
 def _encoder(model: str, corpora: Sequence[Corpus], common: dict[str, Any]) -> Any:

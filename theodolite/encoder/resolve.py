@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, distribution
@@ -113,6 +114,20 @@ def resolve(model: str | os.PathLike[str]) -> ModelFolder:
         folder = _from_hub(name)
     folder.check()
     return folder
+
+
+def names_apart(models: Sequence[ModelFolder]) -> list[str]:
+    """A name for each model that no other has: its own; where two agree, with the parent folder's, then its hash."""
+    names = [m.name for m in models]
+    names = [
+        f"{m.path.parent.name}/{name}" if names.count(name) > 1 and m.path.name == name else name
+        for m, name in zip(models, names, strict=True)
+    ]
+    names = [f"{name} ({m.hash[:8]})" if names.count(name) > 1 else name for m, name in zip(models, names, strict=True)]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"{twice}: the same model is given twice; to compare, give two that differ")
+    return names
 
 
 def _bundled() -> ModelFolder:

@@ -51,16 +51,25 @@ def run(
         reason = instrument.unfit(corpora) or instrument.unfit_encoder(encoder)
         if reason:
             raise InputError(f"{instrument.name}: {reason}")
-    session = _Session(
-        instruments,
-        encoder,
-        corpora,
-        store or Store(),
-        options or RunOptions(),
-        engine or LocalEngine(),
-        progress or Silent(),
-    )
-    return session.run()
+    session = _Session(instruments, encoder, corpora, store, options, engine, progress)
+    return [found for found in session.run(strict=True) if not isinstance(found, InputError)]
+
+
+def attempt(
+    instruments: Sequence[Instrument],
+    encoder: Encoder,
+    corpora: Sequence[Corpus],
+    *,
+    store: Store | None = None,
+    options: RunOptions | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> list[Reading | InputError]:
+    """As ``run``, but an instrument that finds on its way that it cannot measure this gives its error for a reading,
+    and the others go on.
+    """
+    check_corpora(corpora)
+    return _Session(instruments, encoder, corpora, store, options, engine, progress).run(strict=False)
 
 
 class _Session:
@@ -69,18 +78,20 @@ class _Session:
         instruments: Sequence[Instrument],
         encoder: Encoder,
         corpora: Sequence[Corpus],
-        store: Store,
-        options: RunOptions,
-        engine: Engine,
-        progress: Progress,
+        store: Store | None,
+        options: RunOptions | None,
+        engine: Engine | None,
+        progress: Progress | None,
     ) -> None:
         self.instruments, self.encoder, self.corpora = instruments, encoder, corpora
-        self.store, self.options, self.engine, self.progress = store, options, engine, progress
-        self.folder: RunFolder = store.run(_run_key(instruments, encoder, corpora, options))
+        self.store, self.options = store or Store(), options or RunOptions()
+        self.engine, self.progress = engine or LocalEngine(), progress or Silent()
+        self.folder: RunFolder = self.store.run(_run_key(instruments, encoder, corpora, self.options))
         self.plan: Plan | None = None
         self.tallies: dict[str, Tally] = {}
 
-    def run(self) -> list[Reading]:
+    def run(self, *, strict: bool) -> list[Reading | InputError]:
+        """What became of each instrument; strict: the first that is at fault ends the run."""
         e = self.encoder
         subject = Subject(
             encoder=e.name,
@@ -95,34 +106,33 @@ class _Session:
         )
         going: dict[int, Passes] = {i: inst.passes(subject) for i, inst in enumerate(self.instruments)}
         waiting: dict[int, Pass] = {}
-        readings: dict[int, Reading] = {}
-        for i, passes in going.items():
-            self._on(i, passes, None, waiting, readings)
+        outcomes: dict[int, Reading | InputError] = {}
+
+        def go_on(i: int, found: Mapping[str, Any] | None) -> None:
+            try:
+                waiting[i] = next(going[i]) if found is None else going[i].send(found)
+            except StopIteration as done:
+                outcomes[i] = done.value
+            except InputError as fault:
+                if strict:
+                    raise
+                outcomes[i] = fault
+
+        for i in going:
+            go_on(i, None)
         step = 0
         while waiting:
             light = [i for i, asked in waiting.items() if not asked.needs.model]
             wave = light or list(waiting)
             found = self._traverse(step, [waiting.pop(i) for i in wave])
             for i, result in zip(wave, found, strict=True):
-                self._on(i, going[i], result, waiting, readings)
+                go_on(i, result)
             step += 1
-        self.folder.clear_partials()
-        for i, reading in readings.items():
-            reading.manifest = self._manifest(self.instruments[i])
-        return [readings[i] for i in range(len(self.instruments))]
-
-    @staticmethod
-    def _on(
-        i: int,
-        passes: Passes,
-        found: Mapping[str, Any] | None,
-        waiting: dict[int, Pass],
-        readings: dict[int, Reading],
-    ) -> None:
-        try:
-            waiting[i] = next(passes) if found is None else passes.send(found)
-        except StopIteration as done:
-            readings[i] = done.value
+        self.store.finished(self.folder)
+        for i, outcome in outcomes.items():
+            if not isinstance(outcome, InputError):
+                outcome.manifest = self._manifest(self.instruments[i])
+        return [outcomes[i] for i in range(len(self.instruments))]
 
     def _traverse(self, step: int, passes: list[Pass]) -> list[dict[str, Any]]:
         """Go over every shard once for all these passes; what each found, by corpus."""

@@ -11,11 +11,13 @@ import json
 import os
 import re
 import secrets
+import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import IO, Any, TypeVar
+from urllib.parse import quote
 
 import pyarrow as pa
 
@@ -26,6 +28,8 @@ _T = TypeVar("_T")
 _TEMPORARY = re.compile(r"\..+\.(\d+)-[0-9a-f]{8}\.tmp")
 _SAFE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 _ATTEMPTS = 20
+# File systems take 255 bytes; an ending, and a number where two names are the same, must fit in too.
+_LONGEST_NAME = 200
 _ABANDONED = timedelta(hours=1)
 
 
@@ -173,3 +177,31 @@ def safe_name(name: str) -> str:
     if not _SAFE.fullmatch(name):
         raise ValueError(f"a key is made of letters, digits, '_', '.' and '-', not {name!r}")
     return name
+
+
+def is_file_name(name: str) -> bool:
+    """Whether a name stays in its folder."""
+    return name not in ("", ".", "..") and not set(name) & {"/", "\\", "\0"}
+
+
+def file_names(names: Iterable[str]) -> list[str]:
+    """Names as files can have them on every system, without an ending; no two the same, whatever the case.
+
+    >>> file_names(["word-and/or", "word-café", "Curves", "curves"])
+    ['word-and%2For', 'word-café', 'Curves', 'curves-2']
+    """
+    found: list[str] = []
+    taken: set[str] = set()
+    for name in names:
+        letters = unicodedata.normalize("NFC", name)
+        safe = "".join(c if c.isalnum() or c in "-_. " else quote(c, safe="") for c in letters)
+        safe = safe.encode()[:_LONGEST_NAME].decode(errors="ignore")
+        if safe.startswith("."):
+            safe = f"%2E{safe[1:]}"
+        free, number = safe, 1
+        while free.casefold() in taken:
+            number += 1
+            free = f"{safe}-{number}"
+        taken.add(free.casefold())
+        found.append(free)
+    return found

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 
@@ -53,6 +54,7 @@ class Store:
         self.root: str = self._files.place("").rstrip("/")
         self._catalogue = Catalogue(self._files)
         self.damaged: list[str] = []
+        self._unsaved: list[RunFolder] | None = None
 
     def put(self, recipe: Recipe, shard_hash: str, table: pa.Table) -> None:
         """Keep a shard's table (no dictionary columns) in the place of what there was."""
@@ -124,12 +126,37 @@ class Store:
         if "://" in self.root:
             raise InputError(f"{self.root}: models are written to a folder; give one with --store DIR")
         found = Path(self.root) / name
-        found.mkdir(parents=True, exist_ok=True)
+        try:
+            found.mkdir(parents=True, exist_ok=True)
+        except OSError as fault:
+            raise InputError(f"{found}: cannot be made ({fault.strerror}); choose another --store") from None
         return found
 
     def run(self, key: str) -> RunFolder:
         """The folder of the run with this key (letters, digits, '_', '.', '-')."""
         return RunFolder(self._files, key)
+
+    def finished(self, run: RunFolder) -> None:
+        """A run is done: its partial results go, at once or with the end of ``until_saved``."""
+        if self._unsaved is None:
+            run.clear_partials()
+        else:
+            self._unsaved.append(run)
+
+    @contextmanager
+    def until_saved(self) -> Iterator[None]:
+        """Within it, finished runs keep their partial results, for their readings are not yet saved.
+
+        At its end these go; an error or an interruption leaves them, so that the same runs go on from there.
+        """
+        done: list[RunFolder] = []
+        self._unsaved = done
+        try:
+            yield
+        finally:
+            self._unsaved = None
+        for run in done:
+            run.clear_partials()
 
     def _read(self, path: str) -> pa.Table | None:
         found = self._files.read(path)
