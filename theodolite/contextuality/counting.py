@@ -37,57 +37,76 @@ class Counted:
     """What the first pass found of one corpus.
 
     words: alphabetical; counts: (words, 2) texts and occurrences; sizes: words a text, of a sample of the
-    texts of two words or more; pool, draws: occurrences as codes (draws: BASELINE_DRAWS arrays).
+    texts of two words or more, with their weights; pool, draws: occurrences as codes (draws: BASELINE_DRAWS arrays).
     """
 
     words: list[str]
     counts: Ints
     sizes: Ints
+    weights: NDArray[np.float64]
     pool: Ints
     draws: list[Ints]
 
 
-class CountWords(Pass):
-    """Counts the words of each text."""
+def needed_columns(weights: str | None) -> tuple[str, ...]:
+    """What a pass needs of a corpus beside its texts."""
+    return (weights,) if weights else ()
 
-    def __init__(self, unit: str, cap: int, seed: int) -> None:
-        self.needs = Needs()
-        self._unit, self._cap, self._seed = unit, cap, seed
+
+def weights_of(batch: Batch, column: str | None) -> NDArray[np.float64]:
+    """(texts,) the weight of each text of a batch: 1 where none are asked for."""
+    found: NDArray[np.float64] = (batch.columns or {})[column] if column else np.ones(len(batch))
+    return found
+
+
+class CountWords(Pass):
+    """Counts the words of each text whose weight is above 0."""
+
+    def __init__(self, unit: str, cap: int, seed: int, weights: str | None = None) -> None:
+        self.needs = Needs(columns=needed_columns(weights))
+        self._how = unit, cap, seed, weights
 
     def start(self, corpus: Corpus) -> WordCounts:
-        return WordCounts(self._unit, self._cap, self._seed)
+        return WordCounts(*self._how)
 
 
 class WordCounts(Observation):
     """Word counts of some shards, with samples of occurrences and of text lengths."""
 
-    def __init__(self, unit: str, cap: int, seed: int) -> None:
-        self._unit, self._seed = unit, seed
+    def __init__(self, unit: str, cap: int, seed: int, weights: str | None) -> None:
+        self._unit, self._seed, self._weights = unit, seed, weights
         self.counts = KeyCounts(2)
         self.pool = HashSample(POOL, 1)
-        self.sizes = HashSample(SHUFFLED_TEXTS, 1)
+        # A size and the bits of a weight: members of a sample are whole numbers.
+        self.sizes = HashSample(SHUFFLED_TEXTS, 2)
         self.draws = [DistinctSample(cap, 1) for _ in range(BASELINE_DRAWS)]
 
     def update(self, batch: Batch) -> None:
         words = batch.units(self._unit)
-        seed = self._seed
-        occurrences = Counter(words.key)
-        texts = Counter(key for _, key in set(zip(words.text.tolist(), words.key, strict=True)))
+        seed, weights = self._seed, weights_of(batch, self._weights)
+        keys, text, position = words.key, words.text, words.position
+        weighty = np.flatnonzero(weights[text] > 0)
+        if len(weighty) < len(keys):
+            keys, text, position = [keys[i] for i in weighty.tolist()], text[weighty], position[weighty]
+        occurrences = Counter(keys)
+        texts = Counter(key for _, key in set(zip(text.tolist(), keys, strict=True)))
         for key, count in occurrences.items():
             self.counts.update(key, (texts[key], count))
-        rows = batch.rows[words.text]
-        codes = occurrence_code(rows, words.position)[:, None]
-        self.pool.update(occurrence_hash(seed, _POOL, rows, words.position), codes)
-        sizes = np.bincount(words.text, minlength=len(batch))
+        rows = batch.rows[text]
+        codes = occurrence_code(rows, position)[:, None]
+        self.pool.update(occurrence_hash(seed, _POOL, rows, position), codes)
+        sizes = np.bincount(text, minlength=len(batch))
         several = np.flatnonzero(sizes >= 2)
-        self.sizes.update(hash_of(seed, batch.rows[several]), sizes[several][:, None])
+        sized = np.stack([sizes[several], weights[several].astype(np.float64).view(np.int64)], axis=1)
+        self.sizes.update(hash_of(seed, batch.rows[several]), sized)
         for i, draw in enumerate(self.draws):
-            draw.update(occurrence_hash(seed, _DRAWS + i, rows, words.position), codes, words.key)
+            draw.update(occurrence_hash(seed, _DRAWS + i, rows, position), codes, keys)
 
     def result(self) -> Counted:
         words, counts = self.counts.result()
         draws = [draw.result()[0][:, 0] for draw in self.draws]
-        return Counted(words, counts, self.sizes.result()[:, 0], self.pool.result()[:, 0], draws)
+        sizes, weights = self.sizes.result().T
+        return Counted(words, counts, sizes, weights.copy().view(np.float64), self.pool.result()[:, 0], draws)
 
 
 def word_hash(seed: int, word: str) -> int:

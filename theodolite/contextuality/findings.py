@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -41,6 +42,8 @@ def comparison(layers: Sequence[Row]) -> list[str]:
         parts = [
             f"{e} has {r['anisotropy']:.2f} between random words and, above that, {r['self_similarity_adjusted']:.2f} "
             f"between uses of one word"
+            if _known(r, "anisotropy", "self_similarity_adjusted")
+            else f"{e} could not be measured"
             for e, r in last.items()
         ]
         found.append(f"In the last layer on {corpus}, {'; '.join(parts)}.")
@@ -51,14 +54,20 @@ def _over_corpora(corpora: Mapping[str, Sequence[Row]]) -> list[str]:
     """What holds in how many of the corpora."""
     every = list(corpora.values())
     n, count = every[0][-1]["layer"], len(every)
-    low, high = sorted((rows[-1]["anisotropy"], name) for name, rows in corpora.items())[:: count - 1]
-    peaks = {max(rows, key=lambda r: r["anisotropy"])["layer"] for rows in every}
-    where = f"layer {peaks.pop()} in each" if len(peaks) == 1 else f"layers {', '.join(map(str, sorted(peaks)))}"
-    sentences = [
-        f"two random words have a cosine of {low[0]:.2f} ({low[1]}) to {high[0]:.2f} ({high[1]}) in layer {n}; "
-        f"it is highest in {where}."
-    ]
+    sentences = []
+    cosines = sorted((rows[-1]["anisotropy"], name) for name, rows in corpora.items() if _known(rows[-1], "anisotropy"))
+    if len(cosines) == count:
+        low, high = cosines[0], cosines[-1]
+        peaks = {max(rows, key=lambda r: r["anisotropy"])["layer"] for rows in every}
+        where = f"layer {peaks.pop()} in each" if len(peaks) == 1 else f"layers {', '.join(map(str, sorted(peaks)))}"
+        sentences.append(
+            f"two random words have a cosine of {low[0]:.2f} ({low[1]}) to {high[0]:.2f} ({high[1]}) in layer {n}; "
+            f"it is highest in {where}."
+        )
     for name, what in ADJUSTED.items():
+        if not any(trend([r[name] for r in rows]) for rows in every):
+            sentences.append(f"{what} could not be measured.")
+            continue
         falls = sum(trend([r[name] for r in rows]) == "falls" for rows in every)
         rises = sum(trend([r[name] for r in rows]) == "rises" for rows in every)
         way, many = ("falls", falls) if falls >= rises else ("rises", rises)
@@ -67,7 +76,7 @@ def _over_corpora(corpora: Mapping[str, Sequence[Row]]) -> list[str]:
         if turns:
             said += f", and {'rises' if way == 'falls' else 'falls'} again in the last layer in {turns} of {count}"
         sentences.append(f"{said}.")
-    shares = [rows[-1]["mev"] for rows in every if rows[-1]["mev"] == rows[-1]["mev"]]
+    shares = [rows[-1]["mev"] for rows in every if _known(rows[-1], "mev")]
     if shares:
         sentences.append(
             f"one fixed vector would explain {min(shares):.0%} to {max(shares):.0%} of a word's variation in layer {n}."
@@ -75,13 +84,15 @@ def _over_corpora(corpora: Mapping[str, Sequence[Row]]) -> list[str]:
     return sentences
 
 
-def trend(values: Sequence[float]) -> str:
-    """'rises', 'falls' or 'stays', from the first to the last by more than a hundredth.
+def trend(values: Sequence[float]) -> str | None:
+    """'rises', 'falls' or 'stays', from the first to the last by more than a hundredth; None where one is not known.
 
-    >>> trend([0.1, 0.3]), trend([0.3, 0.301])
-    ('rises', 'stays')
+    >>> trend([0.1, 0.3]), trend([0.3, 0.301]), trend([0.3, math.nan])
+    ('rises', 'stays', None)
     """
     change = values[-1] - values[0]
+    if not math.isfinite(change):
+        return None
     return "stays" if abs(change) <= 0.01 else "rises" if change > 0 else "falls"
 
 
@@ -98,23 +109,29 @@ def last_turn(rows: Sequence[Row], name: str) -> str | None:
 def _of_layers(rows: Sequence[Row]) -> list[str]:
     first, last = rows[0], rows[-1]
     n = last["layer"]
-    peak = max(rows, key=lambda r: r["anisotropy"])
-    sentences = [
-        f"two random words have a cosine of {first['anisotropy']:.2f} in layer 0 and {last['anisotropy']:.2f} "
-        f"in layer {n} (95% interval {last['anisotropy_low']:.3f} to {last['anisotropy_high']:.3f}); it is "
-        f"highest in layer {peak['layer']}, at {peak['anisotropy']:.2f}."
-    ]
+    sentences = []
+    if all(_known(r, "anisotropy") for r in rows):
+        peak = max(rows, key=lambda r: r["anisotropy"])
+        sentences.append(
+            f"two random words have a cosine of {first['anisotropy']:.2f} in layer 0 and {last['anisotropy']:.2f} "
+            f"in layer {n} (95% interval {last['anisotropy_low']:.3f} to {last['anisotropy_high']:.3f}); it is "
+            f"highest in layer {peak['layer']}, at {peak['anisotropy']:.2f}."
+        )
     for name, what in ADJUSTED.items():
         way, turn = trend([r[name] for r in rows]), last_turn(rows, name)
+        if way is None:
+            sentences.append(f"{what} could not be measured.")
+            continue
         said = f"{what} {way}{' about the same' if way == 'stays' else ' with depth'}"
         if (way, turn) in {("falls", "up"), ("rises", "down")}:
             said += f", but {'rises' if turn == 'up' else 'falls'} again in layer {n}"
         sentences.append(f"{said}: {first[name]:.2f} in layer 0, {last[name]:.2f} in layer {n}.")
-    sentences.append(
-        f"in layer {n} the words of a text have a cosine of {last['intra_sentence_similarity']:.2f} with their mean; "
-        f"random words in texts of the same lengths have {last['intra_sentence_shuffled']:.2f}."
-    )
-    if last["mev"] is not None and last["mev"] == last["mev"]:
+    if _known(last, "intra_sentence_similarity", "intra_sentence_shuffled"):
+        sentences.append(
+            f"in layer {n} the words of a text have a cosine of {last['intra_sentence_similarity']:.2f} with their "
+            f"mean; random words in texts of the same lengths have {last['intra_sentence_shuffled']:.2f}."
+        )
+    if _known(last, "mev", "mev_baseline"):
         sentences.append(
             f"one fixed vector would explain {last['mev']:.0%} of a word's variation in layer {n} "
             f"({last['mev_baseline']:.0%} for as many random words, {first['mev']:.0%} in layer 0)."
@@ -123,7 +140,7 @@ def _of_layers(rows: Sequence[Row]) -> list[str]:
 
 
 def _of_words(words: Sequence[Row]) -> list[str]:
-    often = [w for w in words if w["contexts"] >= NAMED_FROM]
+    often = [w for w in words if w["contexts"] >= NAMED_FROM and math.isfinite(w["self_similarity_adjusted"][-1])]
     if len(often) < 6:
         return []
     ranked = sorted(often, key=lambda w: w["self_similarity_adjusted"][-1])
@@ -138,6 +155,9 @@ def _of_words(words: Sequence[Row]) -> list[str]:
 
 def importance_findings(rows: Sequence[Row]) -> list[str]:
     """Which layer matters most, and which could go."""
+    rows = [r for r in rows if _known(r, "loss")]
+    if not rows:
+        return []
     worst = max(rows, key=lambda r: r["loss"])
     idle = [str(r["layer"]) for r in rows if r["loss_high"] < 0]
     sentence = (
@@ -145,4 +165,12 @@ def importance_findings(rows: Sequence[Row]) -> list[str]:
         f"most, from {worst['score_whole']:.1f} to {worst['score']:.1f} (loss {worst['loss']:.1f}, 95% interval "
         f"{worst['loss_low']:.1f} to {worst['loss_high']:.1f})"
     )
+    if worst["skipped"]:
+        of = worst["rows"] + worst["skipped"]
+        sentence += f"; {worst['skipped']} of {of} rows lack a label, or a text with tokens, and are left out"
     return [f"{sentence}; it does better without layer {' or '.join(idle)}." if idle else f"{sentence}."]
+
+
+def _known(row: Row, *names: str) -> bool:
+    """Whether a row has all these numbers; what could not be measured is NaN, or missing."""
+    return all(row[name] is not None and math.isfinite(row[name]) for name in names)

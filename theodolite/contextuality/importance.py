@@ -26,9 +26,11 @@ RESAMPLES = 500
 class Judge:
     """How well an encoder does on labelled texts: what it answers, and the score of answers against labels.
 
-    answer: (n,) of the encoder as it stands; score: of answers (m,) against labels (m,), as a number out of 100.
+    answer: (n,) of the encoder as it stands; score: of answers (m,) against labels (m,), as a number out of 100;
+    judged: the corpus, of which only the n rows with a label and tokens in every text are taken.
     """
 
+    judged: Corpus
     name: str
     labels: NDArray[Any]
     answer: Callable[[], NDArray[Any]]
@@ -42,9 +44,20 @@ def layer_importance(encoder: Encoder, judged: Corpus, *, seed: int = 0) -> pa.T
     with a number, people's similarity (STS), scored by Spearman. Returns a row a layer: score with the layer
     skipped, loss against the whole encoder, and its interval by a bootstrap over rows, the same for both.
     """
+    return skip_each(encoder, judge_of(encoder, judged), seed=seed)
+
+
+def judge_of(encoder: Encoder, judged: Corpus) -> Judge:
+    """The judge for ``layer_importance``; refuses texts that cannot be judged on, and layers that share weights."""
     from theodolite.encoder.classifier import Classifier
 
-    judge = _accuracy(encoder, judged) if isinstance(encoder, Classifier) else _similarity(encoder, judged)
+    with encoder.skipping(1):
+        pass
+    return _accuracy(encoder, judged) if isinstance(encoder, Classifier) else _similarity(encoder, judged)
+
+
+def skip_each(encoder: Encoder, judge: Judge, *, seed: int) -> pa.Table:
+    """A row for each layer skipped, as ``layer_importance`` says."""
     labels, n = judge.labels, len(judge.labels)
     whole = judge.answer()
     draws = (hash_of(seed, np.arange(RESAMPLES)[:, None], np.arange(n)) % np.uint64(n)).astype(np.int64)
@@ -59,10 +72,11 @@ def layer_importance(encoder: Encoder, judged: Corpus, *, seed: int = 0) -> pa.T
         rows.append(
             {
                 "encoder": encoder.name,
-                "judged_on": judged.name,
-                "judged_hash": judged.hash,
+                "judged_on": judge.judged.name,
+                "judged_hash": judge.judged.hash,
                 "score_name": judge.name,
                 "rows": n,
+                "skipped": len(judge.judged) - n,
                 "layer": layer,
                 "score": score,
                 "score_whole": base,
@@ -89,8 +103,7 @@ def accuracy(a: NDArray[Any], b: NDArray[Any]) -> float:
 
 
 def _similarity(encoder: Encoder, judged: Corpus) -> Judge:
-    second = judged.texts_b()
-    if second is None:
+    if judged.texts_b(0, 0) is None:
         raise InputError(
             f"{judged.name}: the importance of layers is judged on scored pairs; name the columns: "
             "?text=sentence1&text_b=sentence2&label=score"
@@ -99,27 +112,35 @@ def _similarity(encoder: Encoder, judged: Corpus) -> Judge:
         scores = np.asarray(judged.column("label").to_pylist(), np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{judged.name}: its label must be a number, the similarity that people gave") from None
-    kept = np.flatnonzero(~judged.empty & np.isfinite(scores))
+    kept, sides = _readable(encoder, judged, np.isfinite(scores))
     if len(kept) < 10 or len(np.unique(scores[kept])) < 2:
         raise InputError(f"{judged.name}: needs at least ten pairs with scores that differ, and has {len(kept)}")
-    first = judged.texts()
-    sides = [[texts[i] for i in kept] for texts in (first, second)]
 
     def cosines() -> Floats:
         a, b = (encoder.embed(texts).astype(np.float64) for texts in sides)
         found: Floats = np.einsum("ij,ij->i", a, b) / (np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1))
         return found
 
-    return Judge("Spearman correlation (× 100)", scores[kept], cosines, spearman)
+    return Judge(judged, "Spearman correlation (× 100)", scores[kept], cosines, spearman)
 
 
 def _accuracy(classifier: Classifier, judged: Corpus) -> Judge:
     labels = judged.column("label").to_pylist()
-    kept = [i for i in np.flatnonzero(~judged.empty).tolist() if labels[i] is not None]
-    if not kept:
+    kept, sides = _readable(classifier, judged, np.array([label is not None for label in labels], bool))
+    if not len(kept):
         raise InputError(f"{judged.name}: no row has both a text and a label")
-    classes = [classifier.class_of(labels[i], f"{judged.name}, row {i + 1}") for i in kept]
-    first, second = judged.texts(), judged.texts_b()
-    texts = [first[i] for i in kept]
-    texts_b = None if second is None else [second[i] for i in kept]
-    return Judge("accuracy (%)", np.array(classes), lambda: classifier.logits(texts, texts_b).argmax(axis=1), accuracy)
+    classes = np.array([classifier.class_of(labels[i], f"{judged.name}, row {i + 1}") for i in kept.tolist()])
+    return Judge(judged, "accuracy (%)", classes, lambda: classifier.logits(*sides).argmax(axis=1), accuracy)
+
+
+def _readable(
+    encoder: Encoder, judged: Corpus, labelled: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], list[list[str]]]:
+    """The labelled rows with tokens in the text, and in the second one of a pair; those texts, a list a side.
+
+    A text without tokens has no vector, and one answer that is not a number would spoil the score of all.
+    """
+    kept = np.flatnonzero(~judged.empty & labelled)
+    sides = [[texts[i] for i in kept.tolist()] for texts in (judged.texts(), judged.texts_b()) if texts is not None]
+    full = np.logical_and.reduce([encoder.tokenise(texts).lengths > 0 for texts in sides])
+    return kept[full], [[text for text, has in zip(texts, full, strict=True) if has] for texts in sides]

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from theodolite.accumulate import mean_interval
+from theodolite.accumulate import WeightedMean, mean_interval
 from theodolite.contextuality.counting import Chosen, Counted, CountWords, choose, occurrence_hash
 from theodolite.contextuality.findings import findings, importance_findings
-from theodolite.contextuality.importance import layer_importance
+from theodolite.contextuality.importance import judge_of, skip_each
 from theodolite.contextuality.measures import prefix_mev, shuffled_similarity
 from theodolite.contextuality.measuring import Measure, Measured
 from theodolite.contextuality.reading import ContextualityReading
@@ -24,7 +24,11 @@ from theodolite.errors import InputError
 from theodolite.instrument import Instrument, Passes, Subject
 from theodolite.options import option
 
+if TYPE_CHECKING:
+    from theodolite.encoder.encoder import Encoder
+
 Floats = NDArray[np.float64]
+Interval = tuple[Floats, Floats, Floats]
 
 
 @dataclass(frozen=True)
@@ -55,9 +59,16 @@ class Contextuality(Instrument):
     def columns(self) -> tuple[str, ...]:
         return (self.weights,) if self.weights else ()
 
+    def unfit_encoder(self, encoder: Encoder) -> str | None:
+        return None if encoder.layers else "looks at words and layers, and there are only vectors: give a model"
+
     def passes(self, subject: Subject) -> Passes:
-        judged = Corpus.parse(self.importance) if self.importance else None
-        counted: Mapping[str, Counted] = yield CountWords(self.unit, self.mev_cap, self.seed)
+        judge = None
+        if self.importance:
+            # Before the work, which may take hours: what cannot be judged is to be told at once.
+            cache = None if "://" in subject.store.root else subject.store.root
+            judge = judge_of(subject.model, Corpus.parse(self.importance, cache=cache))
+        counted: Mapping[str, Counted] = yield CountWords(self.unit, self.mev_cap, self.seed, self.weights)
         named = {word: subject.model.tokenizer.normalised(word) for word in self.word}
         chosen = {name: self._choose(found, set(named.values())) for name, found in counted.items()}
         _check(self, named, counted, chosen)
@@ -74,7 +85,7 @@ class Contextuality(Instrument):
         for name in measured:
             # Thousands of small eigenvalue problems: one thread each is faster than two that wait for each other.
             with threadpool_limits(1):
-                one = _Corpus(self, counted[name], chosen[name], measured[name])
+                one = _Corpus(self, counted[name], chosen[name], measured[name], set(named.values()))
             about = {"encoder": subject.encoder, "corpus": name}
             layers += [about | row for row in one.layers()]
             words += [about | row for row in one.words()]
@@ -85,8 +96,8 @@ class Contextuality(Instrument):
             "sampling": pa.Table.from_pylist(sampling),
         }
         said = findings(layers, words)
-        if judged is not None:
-            tables["importance"] = layer_importance(subject.model, judged, seed=self.seed)
+        if judge is not None:
+            tables["importance"] = skip_each(subject.model, judge, seed=self.seed)
             said += importance_findings(tables["importance"].to_pylist())
         return ContextualityReading(tables, said)
 
@@ -105,8 +116,11 @@ class Contextuality(Instrument):
 class _Corpus:
     """The rows of one corpus, made of what both passes found."""
 
-    def __init__(self, options: Contextuality, counted: Counted, chosen: Chosen, measured: Measured) -> None:
+    def __init__(
+        self, options: Contextuality, counted: Counted, chosen: Chosen, measured: Measured, followed: set[str]
+    ) -> None:
         self.options, self.counted, self.chosen, self.measured = options, counted, chosen, measured
+        self.followed = followed
         self.anisotropy = measured.anisotropy
         self.mev, self.mev_baseline = self._mev()
 
@@ -114,15 +128,16 @@ class _Corpus:
         m, chosen = self.measured, self.chosen
         sampled = m.self_similarity[chosen.sampled]
         self_similarity = mean_interval(sampled)
-        intra = (m.intra[0], m.intra[0] - m.intra[1], m.intra[0] + m.intra[1])
+        intra = _around(*m.intra)
+        anisotropy = (m.anisotropy, *m.anisotropy_interval)
         in_mean = chosen.sampled & chosen.for_mev
-        columns: dict[str, tuple[Floats, Floats, Floats]] = {
-            "anisotropy": (m.anisotropy, *m.anisotropy_interval),
+        columns: dict[str, Interval] = {
+            "anisotropy": anisotropy,
             "self_similarity": self_similarity,
-            "self_similarity_adjusted": _shifted(self_similarity, self.anisotropy),
+            "self_similarity_adjusted": _less(self_similarity, anisotropy),
             "intra_sentence_similarity": intra,
-            "intra_sentence_similarity_adjusted": _shifted(intra, self.anisotropy),
-            "intra_sentence_shuffled": mean_interval(self._shuffled()),
+            "intra_sentence_similarity_adjusted": _less(intra, anisotropy),
+            "intra_sentence_shuffled": self._shuffled(),
             "mev": mean_interval(self.mev[in_mean]),
             "mev_baseline": mean_interval(self.mev_baseline[in_mean]),
             "mev_adjusted": mean_interval((self.mev - self.mev_baseline)[in_mean]),
@@ -152,6 +167,7 @@ class _Corpus:
                     "contexts": int(chosen.contexts[i]),
                     "occurrences": int(chosen.occurrences[i]),
                     "named": not bool(chosen.sampled[i]),
+                    "followed": word in self.followed,
                     "self_similarity": similarity[i].tolist(),
                     "self_similarity_adjusted": (similarity[i] - self.anisotropy).tolist(),
                     "mev": self.mev[i].tolist() if has_mev else None,
@@ -174,11 +190,13 @@ class _Corpus:
             "mev_baseline_draws": len(self.counted.draws),
         }
 
-    def _shuffled(self) -> Floats:
-        pool, _ = self._vectors(self.counted.pool)
-        if not len(self.counted.sizes):
-            return np.full((1, len(self.anisotropy)), np.nan)
-        return shuffled_similarity(pool, self.counted.sizes, self.options.seed)
+    def _shuffled(self) -> Interval:
+        counted, seen = self.counted, WeightedMean((len(self.anisotropy),))
+        if len(counted.sizes):
+            pool, weights = self._vectors(counted.pool)
+            drawn = weights if self.options.weights else None
+            seen.update(shuffled_similarity(pool, counted.sizes, self.options.seed, drawn), counted.weights)
+        return _around(*seen.result())
 
     def _mev(self) -> tuple[Floats, Floats]:
         """(words, layers) MEV of the words chosen for it, and of as many random occurrences of different words."""
@@ -230,9 +248,15 @@ def _mev_of(vectors: NDArray[Any], sizes: list[int], centered: bool) -> Floats:
     return prefix_mev(x @ x.swapaxes(1, 2), sizes, centered=centered)
 
 
-def _shifted(values: tuple[Floats, ...], by: Floats) -> tuple[Floats, Floats, Floats]:
-    mean, low, high = (v - by for v in values)
-    return mean, low, high
+def _around(mean: Floats, half: Floats) -> Interval:
+    return mean, mean - half, mean + half
+
+
+def _less(values: Interval, baseline: Interval) -> Interval:
+    """A mean minus its baseline; the interval has the uncertainty of both, as if they were independent."""
+    (mean, low, high), (by, by_low, by_high) = values, baseline
+    below, above = np.hypot(mean - low, by_high - by), np.hypot(high - mean, by - by_low)
+    return mean - by, mean - by - below, mean - by + above
 
 
 def _check(
@@ -240,7 +264,8 @@ def _check(
 ) -> None:
     for name, found in counted.items():
         if not found.words:
-            raise InputError(f"{name}: no text holds a word (a unit with a letter or number)")
+            which = f"text of a '{options.weights}' above 0" if options.weights else "text"
+            raise InputError(f"{name}: no {which} holds a word (a unit with a letter or number)")
         if not chosen[name].words:
             raise InputError(
                 f"{name}: no word occurs in {options.min_contexts} different texts, so self-similarity cannot be "

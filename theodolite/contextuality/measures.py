@@ -39,28 +39,37 @@ def mev(vectors: NDArray[Any], *, centered: bool = False) -> float:
 
 
 def prefix_mev(gram: NDArray[Any], sizes: Sequence[int], *, centered: bool = False) -> Floats:
-    """MEV of the first n vectors for each n in ``sizes``, (sizes, …), from their Gram matrices (…, N, N)."""
+    """MEV of the first n vectors for each n in ``sizes``, (sizes, …), from their Gram matrices (…, N, N).
+
+    NaN where fewer than two of them have a length (a weight of 0 takes it): one vector always explains itself.
+    """
     found = np.ones((len(sizes), *gram.shape[:-2]))
     for i, n in enumerate(sizes):
         part = np.asarray(gram[..., :n, :n], np.float64)
+        several = np.count_nonzero(np.diagonal(part, axis1=-2, axis2=-1) > 0, axis=-1) >= 2
         if centered:
             rows, columns = part.mean(-1, keepdims=True), part.mean(-2, keepdims=True)
             part = part - rows - columns + rows.mean(-2, keepdims=True)
         total = np.trace(part, axis1=-2, axis2=-1)
         np.divide(np.linalg.eigvalsh(part)[..., -1], total, out=found[i, ...], where=total > 0)
+        found[i] = np.where(several, found[i], np.nan)
     return found
 
 
-def shuffled_similarity(pool: NDArray[Any], sizes: NDArray[np.int64], seed: int) -> Floats:
+def shuffled_similarity(
+    pool: NDArray[Any], sizes: NDArray[np.int64], seed: int, weights: NDArray[Any] | None = None
+) -> Floats:
     """IntraSim of texts of the given sizes made of random members of a pool of vectors (p, layers, d).
 
     Returns (texts, layers). Members of one text are different; a text longer than the pool takes all of it.
+    weights: (p,) above 0, to which a member's chance is proportional.
     """
     from scipy.sparse import csr_array
 
     random = np.random.default_rng(seed)
     counts = np.minimum(sizes, len(pool))
-    members = [random.choice(len(pool), size, replace=False) for size in counts.tolist()]
+    chances = None if weights is None else weights / weights.sum()
+    members = [random.choice(len(pool), size, replace=False, p=chances) for size in counts.tolist()]
     bounds = np.append(0, np.cumsum(counts))
     texts = csr_array((np.ones(bounds[-1]), np.concatenate(members), bounds), shape=(len(sizes), len(pool)))
     exact = pool.astype(np.float64)

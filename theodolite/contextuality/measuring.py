@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theodolite.accumulate import Gathered, KeyedSums, UnitSums, WeightedMean, hash_of, occurrence_code
-from theodolite.contextuality.counting import Chosen, Counted, occurrence_hash
+from theodolite.contextuality.counting import Chosen, Counted, needed_columns, occurrence_hash, weights_of
 from theodolite.contextuality.measures import intra_similarity
 from theodolite.corpus import Corpus
 from theodolite.instrument import Needs, Observation, Pass
@@ -60,7 +60,7 @@ class Measure(Pass):
         weights: str | None,
         seed: int,
     ) -> None:
-        self.needs = Needs(states="all", columns=(weights,) if weights else ())
+        self.needs = Needs(states="all", columns=needed_columns(weights))
         self._counted, self._chosen = counted, chosen
         self._shape, self._unit, self._weights, self._seed = (layers, dim), unit, weights, seed
 
@@ -98,13 +98,13 @@ class LayerSums(Observation):
         words = batch.units(self._unit)
         if not len(words):
             return
-        rows, columns = batch.rows[words.text], batch.columns or {}
-        weight = columns[self._weights] if self._weights else np.ones(len(batch))
+        rows, weight = batch.rows[words.text], weights_of(batch, self._weights)
         a, text_weight = weight[words.text], weight[words.texts]
         sizes = np.diff(np.append(words.by_text, len(words)))
         drawn = _poisson(self._seed, batch.rows[words.texts]) * text_weight
 
         chosen = np.array([self._number.get(key, -1) for key in words.key], np.int64)
+        chosen[a == 0] = -1
         order = np.argsort(chosen, kind="stable")
         order = order[chosen[order] >= 0]
         begins = np.flatnonzero(np.diff(chosen[order], prepend=-1))
@@ -131,7 +131,7 @@ class LayerSums(Observation):
             shares = (a[order] * scale[order]).astype(np.float32)
             self.by_word.sums[slots, layer] += _sums(shares, order, counts, len(words)) @ vectors
 
-        self.total.add(total, a.sum(), (a**2).sum(), len(words))
+        self.total.add(total, a.sum(), (a**2).sum(), int(np.count_nonzero(a)))
         self.replicates.add(np.zeros(()), drawn @ sizes, drawn**2 @ sizes, 0)
         ones = np.ones((len(order), 1))
         each = np.arange(len(order))

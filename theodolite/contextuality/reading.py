@@ -166,10 +166,9 @@ class ContextualityReading(Reading):
         return f" Not drawn, for it is in too few texts there: {'; '.join(missing)}." if missing else ""
 
     def _followed(self) -> list[str]:
-        options = self.manifest.get("options", {})
-        held = set(self.tables["words"].column("word").to_pylist())
-        forms = dict.fromkeys(form for word in options.get("word", ()) for form in (word, word.lower()))
-        return [word for word in forms if word in held][:12]
+        """The words asked for with --word, as the tokenizer writes them."""
+        rows = self.tables["words"].to_pylist()
+        return list(dict.fromkeys(r["word"] for r in rows if r.get("followed")))[:12]
 
     def _draw_raw(self) -> Figure:
         return self._draw_curves(

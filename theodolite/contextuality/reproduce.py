@@ -12,6 +12,7 @@ from theodolite.contextuality.findings import last_turn, trend
 from theodolite.contextuality.instrument import Contextuality
 from theodolite.contextuality.reading import ContextualityReading
 from theodolite.corpus import Corpus
+from theodolite.encoder.resolve import names_apart, resolve
 from theodolite.errors import InputError
 from theodolite.running import run
 
@@ -35,8 +36,9 @@ def reproduce(data: Path, models: list[str], *, limit: int | None, store: Store,
     followed = tuple(w for w in WORDS if said[w] >= 2)
     readings: list[Any] = []
     claims = []
-    for model in models:
+    for model, name in zip(models, names_apart([resolve(model) for model in models]), strict=True):
         encoder = Encoder.load(model)
+        encoder.name = name
         [reading] = run([Contextuality(word=followed)], encoder, [corpus], store=store, progress=progress)
         readings.append(reading)
         claims += _claims(encoder.name, reading.tables["layers"].to_pylist(), reading.tables["words"].to_pylist())
@@ -59,7 +61,7 @@ def _claims(encoder: str, rows: list[Row], words: list[Row]) -> list[Claim]:
             encoder,
             f"{encoder}: the cosine of two random words grows with depth",
             "grows",
-            f"{trend(values['anisotropy'])}: {_ends(values['anisotropy'])}; highest in layer "
+            f"{_way(values['anisotropy'])}: {_ends(values['anisotropy'])}; highest in layer "
             f"{max(rows, key=lambda r: r['anisotropy'])['layer']}",
             trend(values["anisotropy"]) == "rises",
         )
@@ -72,7 +74,7 @@ def _claims(encoder: str, rows: list[Row], words: list[Row]) -> list[Claim]:
                 encoder,
                 f"{encoder}: adjusted {what} falls with depth (up to the last layer but one)",
                 "falls",
-                f"{trend(before_last)}: {_ends(before_last)} in layer {n - 1}",
+                f"{_way(before_last)}: {_ends(before_last)} in layer {n - 1}",
                 trend(before_last) == "falls",
             )
         )
@@ -104,6 +106,10 @@ def _word_claim(encoder: str, word: str, words: list[Row]) -> Claim:
         f"({row['occurrences']} occurrences); all measured words: {typical:.2f} on average"
     )
     return Claim(encoder, claim, published, measured, lowest >= NEAR_ONE if near_one else mean < typical)
+
+
+def _way(values: list[float]) -> str:
+    return trend(values) or "not measured"
 
 
 def _ends(values: list[float]) -> str:
