@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 from scipy.sparse import issparse
 
 from theodolite.errors import InputError
@@ -266,7 +267,7 @@ def test_positions_are_those_of_the_definition() -> None:
     assert [row.part for row in rows] == ["0–25%", "25–50%", "50–75%", "75–100%", "first special", "last special"]
     for i, row in enumerate(rows):
         own = [salience[i] for salience, _ in kept] if i < bins else special[i - bins]
-        half = 1.959964 * np.std(own, ddof=1) / math.sqrt(len(own))
+        half = stats.t.ppf(0.975, len(own) - 1) * np.std(own, ddof=1) / math.sqrt(len(own))
         assert (row.salience, row.low, row.high) == pytest.approx(
             (np.mean(own), np.mean(own) - half, np.mean(own) + half), abs=1e-6
         )

@@ -4,7 +4,7 @@ from theodolite.accumulate.base import Accumulator
 from theodolite.accumulate.counts import KeyCounts
 from theodolite.accumulate.covariance import Covariance
 from theodolite.accumulate.hashing import hash_of, occurrence_code, uniform_of
-from theodolite.accumulate.moments import WeightedMean, mean_interval, mean_interval_of_few, wilson
+from theodolite.accumulate.moments import WeightedMean, mean_interval, wilson
 from theodolite.accumulate.samples import DistinctSample, Gathered, HashSample
 from theodolite.accumulate.scan import column_quantiles, nearest
 from theodolite.accumulate.sums import KeyedSums, UnitSums, mean_pair_cosine, unit_vectors
@@ -24,7 +24,6 @@ __all__ = [
     "column_quantiles",
     "hash_of",
     "mean_interval",
-    "mean_interval_of_few",
     "mean_pair_cosine",
     "nearest",
     "occurrence_code",

@@ -81,37 +81,22 @@ class WeightedMean(Accumulator):
 
 
 def mean_interval(values: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
-    """Mean of (n, *shape) values over n with its 95% interval: mean, low, high. NaN members are left out.
+    """Mean of (n, *shape) values over n with its 95% interval, Student's: mean, low, high. NaN members are left out.
 
-    >>> [float(a) for a in mean_interval(np.array([1.0, 1.0]))]
-    [1.0, 1.0, 1.0]
-    """
-    mean, error, _ = _mean_and_error(values)
-    return mean, mean - Z_95 * error, mean + Z_95 * error
-
-
-def mean_interval_of_few(values: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
-    """As ``mean_interval``, by Student's t: of a few values the spread is itself uncertain.
-
-    >>> [round(float(a), 2) for a in mean_interval_of_few(np.array([0.0, 2.0]))]
+    >>> [round(float(a), 2) for a in mean_interval(np.array([0.0, 2.0]))]
     [1.0, -11.71, 13.71]
     """
     # Here, since the command line must not wait for it.
     from scipy.special import stdtrit
 
-    mean, error, n = _mean_and_error(values)
-    half = stdtrit(np.maximum(n - 1, 1), 0.975) * error
-    return mean, mean - half, mean + half
-
-
-def _mean_and_error(values: NDArray[Any]) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """Of (n, *shape) values the mean, its standard error, and how many are no NaN."""
     x = np.asarray(values, np.float64)
     n = np.asarray((~np.isnan(x)).sum(axis=0))
     total = np.nansum(x, axis=0)
     mean = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
     spread = np.nansum((x - mean) ** 2, axis=0)
-    return mean, np.where(n > 1, np.sqrt(spread / np.maximum(n - 1, 1) / np.maximum(n, 1)), np.nan), n
+    error = np.where(n > 1, np.sqrt(spread / np.maximum(n - 1, 1) / np.maximum(n, 1)), np.nan)
+    half = stdtrit(np.maximum(n - 1, 1), 0.975) * error
+    return mean, mean - half, mean + half
 
 
 def wilson(hits: int, n: int) -> tuple[float, float]:

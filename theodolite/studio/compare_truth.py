@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from theodolite.accumulate import mean_interval_of_few
+from theodolite.accumulate import mean_interval
 from theodolite.similarity.explanation import HARMLESS, WHOLE, Asked
 from theodolite.studio.compare_explaining import finite
 from theodolite.studio.compare_schemas import CompareJob, CompareTruth, DeletedPoint, DeletedRow, RandomisedRow
@@ -117,7 +117,7 @@ def randomised_rows(drawn: Sequence[Sequence[Randomised]]) -> list[RandomisedRow
 
 
 def _mean(values: Sequence[float]) -> tuple[float | None, ...]:
-    return tuple(finite(float(value)) for value in mean_interval_of_few(np.array(values)))
+    return tuple(finite(float(value)) for value in mean_interval(np.array(values)))
 
 
 def deleted_rows(fallen: Deletion) -> list[DeletedRow]:
