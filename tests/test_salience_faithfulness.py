@@ -55,7 +55,7 @@ def naive(tokens: Tokens, weights: np.ndarray, classes: np.ndarray, k: int) -> t
 def same(row: Faithfulness, more: list[float], less: list[float]) -> None:
     for name, values in (("comprehensiveness", more), ("sufficiency", less)):
         assert getattr(row, name) == pytest.approx(np.mean(values), abs=1e-12)
-        half = stats.norm.ppf(0.975) * stats.sem(values)
+        half = stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
         assert getattr(row, f"{name}_low") == pytest.approx(np.mean(values) - half, abs=1e-6)
         assert getattr(row, f"{name}_high") == pytest.approx(np.mean(values) + half, abs=1e-6)
 

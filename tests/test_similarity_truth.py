@@ -63,7 +63,7 @@ def sides(pairs: list[tuple[str, str]]) -> tuple[list[str], list[str]]:
 
 
 def interval(values: list[float]) -> tuple[float, float, float]:
-    half = stats.norm.ppf(0.975) * stats.sem(values)
+    half = stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
     return np.mean(values), np.mean(values) - half, np.mean(values) + half
 
 

@@ -146,7 +146,7 @@ def test_a_concept_is_typed_and_its_link_is_good_for_others(visit, settled):
 
 def test_a_direction_that_is_not_there_is_told(visit):
     page = visit(at("neuron 9999"), allowed=["422"])
-    page.get_by_text("they go from 0 to 383").wait_for()
+    page.get_by_text("a number from 0 to 383 is wanted").wait_for()
 
 
 def test_by_keyboard(visit):
