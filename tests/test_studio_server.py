@@ -522,7 +522,7 @@ def test_jobs_wait_for_one_another_and_one_that_waits_can_be_cancelled():
     last = jobs.start("last", lambda _: ran.append(2))
     assert jobs.cancel(waiting.id).state == "cancelled"
     go_on.set()
-    assert last.over.wait(10)
+    assert all(job.over.wait(10) for job in (*running, last))
     assert [job.state for job in (*running, waiting, last)] == ["done", "done", "cancelled", "done"]
     assert ran == [2]
 
