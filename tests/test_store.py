@@ -451,6 +451,7 @@ def test_a_storage_that_does_not_answer_is_told_in_one_line(monkeypatch: pytest.
         "isfile": lambda: store.has(RECIPE, SHARD),
         "find": store.entries,
         "makedirs": lambda: store.put(RECIPE, SHARD, some_table()),
+        "_open": lambda: store.put(RECIPE, "another", some_table()),
         "pipe_file": lambda: store.run("ab").save_plan({}),
         "rm_file": lambda: store.remove(None),
     }

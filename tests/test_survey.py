@@ -21,7 +21,7 @@ import pytest
 from theodolite import Contextuality, ContextualityReading, Corpus, Store, Survey, load
 from theodolite.demo import GENRES, demo_corpora, demo_corpus
 from theodolite.embed import Embed
-from theodolite.errors import InputError
+from theodolite.errors import InputError, StoreError
 from theodolite.registry import INSTRUMENTS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -112,6 +112,7 @@ def test_a_survey_on_a_terminal_and_with_another_seed(command, model, corpora, t
     code, said, err = command(*arguments, "--out", tmp_path / "out")
     assert code == 0, err
     reading = Survey.load(tmp_path / "out").readings["contextuality"]
+    assert "Left out: salience: xtremedistil-l6-h256 has no classification head" in err
     assert reading.manifest["options"]["seed"] == 5
     assert [c["texts"] for c in reading.manifest["corpora"]] == [40, 40]
     assert " ".join(reading.findings[0].split()) in " ".join(said.split())
@@ -133,6 +134,19 @@ def test_an_instrument_that_does_not_fit_is_left_out_and_the_others_go_on(xtreme
     assert "embed: --layer 99" in str(refused.value)
 
 
+def test_a_store_that_fails_ends_the_survey(xtremedistil, tmp_path, monkeypatch) -> None:
+    """It is no instrument's fault: left out, all that was measured would go with the survey that is saved."""
+    corpus = Corpus.of(demo_corpus("questions").texts(0, 10), "few")
+
+    def full(*_: Any) -> Iterator[None]:
+        raise StoreError("no space left")
+        yield
+
+    monkeypatch.setattr(Embed, "passes", full)
+    with pytest.raises(StoreError, match="no space left"):
+        Survey.run(xtremedistil, [corpus], instruments=[Contextuality(min_contexts=2), Embed()], store=Store(tmp_path))
+
+
 def test_a_survey_saved_over_another_is_whole_or_none(tmp_path, monkeypatch) -> None:
     about = {"theodolite": "", "encoder": {}, "corpora": [], "plan": {}, "versions": {}, "made": "", "title": "s"}
     table = {"t": pa.table({"a": [1]})}
@@ -142,7 +156,9 @@ def test_a_survey_saved_over_another_is_whole_or_none(tmp_path, monkeypatch) -> 
         return Survey("s", readings, {**about, "readings": list(names), "questions": {}, "left_out": {}})
 
     monkeypatch.setattr(ContextualityReading, "drawings", lambda _: {})
+    ContextualityReading(table, []).save(tmp_path)
     survey("contextuality", "contextuality-2").save(tmp_path)
+    assert not (tmp_path / "reading.json").exists(), "a single reading that was there before would hide the survey"
     (tmp_path / "contextuality-2" / "notes.txt").write_text("mine")
     survey("contextuality").save(tmp_path)
     assert (tmp_path / "contextuality" / "reading.json").exists()

@@ -1,4 +1,4 @@
-"""The one kind of error a user can mend."""
+"""The errors that a user can mend."""
 
 
 class InputError(Exception):
@@ -12,3 +12,7 @@ class InputError(Exception):
     ...
     theodolite.errors.InputError: reviews.csv: no column 'txt' (it has: id, text); name one with ?text=text
     """
+
+
+class StoreError(InputError):
+    """The place where results are kept is at fault (full, not to be reached, a file gone), whatever is measured."""

@@ -104,7 +104,8 @@ class Survey:
         return cls(manifest["title"], readings, manifest)
 
     def _replace(self, out: Path) -> None:
-        """Take away the survey that was there: its manifest first, then readings that this one has not."""
+        """Take away what was there: a single reading, or a survey's manifest and readings that this one has not."""
+        discard(out)
         path = out / MANIFEST
         if not path.exists():
             return

@@ -200,6 +200,8 @@ def _survey(
         print_json({**found.manifest, "readings": {n: r.to_json() for n, r in found.readings.items()}})
     else:
         show.findings([f for r in found.readings.values() for f in r.findings], most=HEADLINES)
+    for name, why in found.manifest["left_out"].items():
+        sys.stderr.write(f"Left out: {name}: {why}\n")
     sys.stderr.write(f"The report is in {report.resolve()}\n")
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from theodolite.corpus import Corpus
 from theodolite.engine import Engine, LocalEngine
-from theodolite.errors import InputError
+from theodolite.errors import InputError, StoreError
 from theodolite.instrument import Instrument, Observation, Pass, Passes, Progress, Silent, Subject
 from theodolite.running.plan import Plan, RunOptions, settle
 from theodolite.running.tally import Tally
@@ -23,6 +23,9 @@ from theodolite.store import RunFolder, Store
 if TYPE_CHECKING:
     from theodolite.encoder.encoder import Encoder
     from theodolite.reading import Reading
+
+# One more whenever a pass's partial results change in form or meaning: a run begun before is then begun anew.
+PARTIALS = 2
 
 
 def run(
@@ -114,7 +117,8 @@ class _Session:
             except StopIteration as done:
                 outcomes[i] = done.value
             except InputError as fault:
-                if strict:
+                # What cannot be kept is no fault of this instrument's: the next try goes on from what there is.
+                if strict or isinstance(fault, StoreError):
                     raise
                 outcomes[i] = fault
 
@@ -220,6 +224,7 @@ def _run_key(
     """One key for everything that changes what a run's partial results are."""
     parts = {
         "theodolite": version("theodolite"),
+        "partials": PARTIALS,
         "encoder": [encoder.hash, encoder.tokenizer_hash, encoder.window_rule, str(encoder.device)],
         "corpora": [[c.name, c.hash] for c in corpora],
         "instruments": [[i.name, i.options] for i in instruments],

@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from theodolite.errors import InputError
+from theodolite.errors import StoreError
 
 Fill = Callable[[IO[bytes]], None]
 _T = TypeVar("_T")
@@ -133,7 +133,7 @@ class Files(ABC):
                 reason = error
                 break
         why = (reason and reason.strerror) or str(reason) or type(reason).__name__
-        raise InputError(f"{self.place(path)}: cannot be written ({why}); make room or choose another folder")
+        raise StoreError(f"{self.place(path)}: cannot be written ({why}); make room or choose another folder")
 
 
 def _alive(process: int) -> bool:

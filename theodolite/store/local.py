@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import pyarrow as pa
 
-from theodolite.errors import InputError
+from theodolite.errors import StoreError
 from theodolite.store.files import Files, Fill, Found, fill_with, temporary_name
 
 
@@ -36,7 +36,7 @@ class LocalFiles(Files):
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            raise InputError(f"{self.place(path)}: cannot be read ({error.strerror})") from error
+            raise StoreError(f"{self.place(path)}: cannot be read ({error.strerror})") from error
         return pa.py_buffer(content), (status.st_mtime_ns, status.st_size, status.st_ino)
 
     def head(self, path: str, length: int) -> pa.Buffer | None:
@@ -72,7 +72,7 @@ class LocalFiles(Files):
         except FileNotFoundError:
             pass
         except OSError as fault:
-            raise InputError(f"{place}: cannot be removed ({fault.strerror}); whose is the store?") from None
+            raise StoreError(f"{place}: cannot be removed ({fault.strerror}); whose is the store?") from None
         parent = os.path.dirname(place)
         with suppress(OSError):  # Not empty: done.
             while parent != self.root:
@@ -122,7 +122,7 @@ class LocalFiles(Files):
 def _unless_gone(fault: OSError) -> None:
     """Tell that something cannot be read, but for what is not there: other processes rename and remove."""
     if not isinstance(fault, (FileNotFoundError, NotADirectoryError)):
-        raise InputError(f"{fault.filename}: cannot be read ({fault.strerror}); choose another --store") from fault
+        raise StoreError(f"{fault.filename}: cannot be read ({fault.strerror}); choose another --store") from fault
 
 
 def _unlink(place: str) -> None:

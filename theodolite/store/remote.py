@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -11,7 +12,7 @@ import fsspec
 import pyarrow as pa
 from fsspec.implementations.local import LocalFileSystem
 
-from theodolite.errors import InputError
+from theodolite.errors import StoreError
 from theodolite.store.files import Files, Fill, Found, temporary_name
 from theodolite.store.local import LocalFiles
 
@@ -70,15 +71,19 @@ class RemoteFiles(Files):
             self._system.rm_file(self._at(path))
 
     def _write(self, path: str, fill: Fill) -> None:
+        # Apart from the upload: what is at fault here is not the storage.
+        content = io.BytesIO()
+        fill(content)
         self._make_folder(path)
         temporary = temporary_name(self._at(path))
         try:
-            with self._system.open(temporary, "wb") as file:
-                fill(file)
             with _reached(self.place(path)):
+                with self._system.open(temporary, "wb") as file:
+                    file.write(content.getbuffer())
                 self._system.mv(temporary, self._at(path))
         except BaseException:
-            with suppress(OSError):
+            # Whatever a storage that has gone raises here, the first fault is the one to tell.
+            with suppress(Exception):
                 self._system.rm_file(temporary)
             raise
 
@@ -113,7 +118,7 @@ def open_files(root: str) -> Files:
         with _reached(root):  # Some, such as FTP, connect at once.
             system, path = fsspec.url_to_fs(root)
     except FileNotFoundError as fault:
-        raise InputError(f"store {root}: {_line(fault)}") from fault
+        raise StoreError(f"store {root}: {_line(fault)}") from fault
     # The system's own files are mapped and linked, whichever way they are named.
     return LocalFiles(path) if isinstance(system, LocalFileSystem) else RemoteFiles(system, path, root)
 
@@ -126,12 +131,12 @@ def _reached(place: str) -> Iterator[None]:
     """
     try:
         yield
-    except (FileNotFoundError, FileExistsError, MemoryError, InputError):
+    except (FileNotFoundError, FileExistsError, MemoryError, StoreError):
         raise
     except (ValueError, ImportError) as fault:
-        raise InputError(f"store {place}: {_line(fault)}") from fault
+        raise StoreError(f"store {place}: {_line(fault)}") from fault
     except Exception as fault:
-        raise InputError(f"store {place}: cannot be reached ({type(fault).__name__}: {_line(fault)})") from fault
+        raise StoreError(f"store {place}: cannot be reached ({type(fault).__name__}: {_line(fault)})") from fault
 
 
 def _line(fault: Exception) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from theodolite.errors import InputError
+from theodolite.errors import StoreError
 from theodolite.store.files import Files, Found, safe_name, to_json
 
 _PARTIAL = re.compile(r"\d+-\d+\.npz")
@@ -69,7 +69,7 @@ class RunFolder:
             in_force = self.plan()
             if in_force is not None:  # None: it was damaged, or removed right after; try again.
                 return in_force
-        raise InputError(f"{self._files.place(self._plan)}: cannot be kept; choose another store")
+        raise StoreError(f"{self._files.place(self._plan)}: cannot be kept; choose another store")
 
     def partial(self, step: int, shard: int) -> dict[str, NDArray[Any]] | None:
         """The partial result of a shard in a step, or None. A damaged one is removed, to be made again."""

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from theodolite.errors import InputError
+from theodolite.errors import InputError, StoreError
 from theodolite.store.catalogue import Catalogue
 from theodolite.store.export import export_table
 from theodolite.store.files import safe_name
@@ -73,7 +73,7 @@ class Store:
         return self._files.exists(_shard(recipe.key, shard_hash))
 
     def scan(self, recipe: Recipe, shard_hashes: Sequence[str]) -> Iterator[pa.Table]:
-        """The tables of these shards, in order, each read when asked for. InputError if one is missing."""
+        """The tables of these shards, in order, each read when asked for. StoreError if one is missing."""
         return self._scan(recipe.key, shard_hashes)
 
     def remember(
@@ -129,7 +129,7 @@ class Store:
         try:
             found.mkdir(parents=True, exist_ok=True)
         except OSError as fault:
-            raise InputError(f"{found}: cannot be made ({fault.strerror}); choose another --store") from None
+            raise StoreError(f"{found}: cannot be made ({fault.strerror}); choose another --store") from None
         return found
 
     def run(self, key: str) -> RunFolder:
@@ -181,7 +181,7 @@ class Store:
             table = self._read(_shard(key, shard))
             if table is None:
                 which = f"shard {number + 1} of {len(shard_hashes)} ({shard[:12]})"
-                raise InputError(f"{which} is missing from {self.root}; run the same again to make it")
+                raise StoreError(f"{which} is missing from {self.root}; run the same again to make it")
             yield table
 
     def _introduce(self, recipe: Recipe) -> None:
