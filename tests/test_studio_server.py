@@ -212,6 +212,10 @@ def test_what_was_added_to_a_single_reading_is_there_after_a_restart(tmp_path):
     opened = Opened("one", tmp_path / "one", Store(tmp_path))
     assert opened.readings == ["illusion", added]
     assert (opened.reading("illusion").findings, opened.reading(added).findings) == (["own"], ["added"])
+    # Another model's reading saved over it: what was added to the first is none of its own.
+    another = {**manifest, "encoder": {"name": "another", "hash": "1"}}
+    IllusionReading({}, ["own"], another).save(tmp_path / "one", figures=False)
+    assert Opened("one", tmp_path / "one", Store(tmp_path)).readings == ["illusion"]
 
 
 def test_results_of_a_study_are_no_survey(tmp_path, capfd):

@@ -14,6 +14,7 @@ from fastapi.responses import Response
 from theodolite.figures import svg
 from theodolite.reading import csv_text
 from theodolite.report import survey_page
+from theodolite.store.files import file_names
 from theodolite.studio.opened import Opened
 from theodolite.survey import MANIFEST, REPORT
 
@@ -64,12 +65,14 @@ class Figures:
     def svg(self, opened: Opened, reading: str, figure: str) -> bytes:
         """A figure that the reading has, by its name."""
         place = opened.place(reading)
-        saved = None if place is None else place / "figures" / f"{figure}.svg"
-        if saved is not None and saved.is_file():
-            return saved.read_bytes()
+        drawings = opened.reading(reading).drawings()
+        if place is not None:
+            saved = place / "figures" / f"{dict(zip(drawings, file_names(drawings), strict=True))[figure]}.svg"
+            if saved.is_file():
+                return saved.read_bytes()
         key = opened.slug, reading, figure
         if key not in self._drawn:
-            self._drawn[key] = svg(opened.reading(reading).drawings()[figure].draw()).encode()
+            self._drawn[key] = svg(drawings[figure].draw()).encode()
         return self._drawn[key]
 
 

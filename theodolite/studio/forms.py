@@ -16,6 +16,7 @@ from theodolite.instrument import Instrument
 from theodolite.options import Option, options_of
 from theodolite.registry import INSTRUMENTS, instrument
 from theodolite.running import run
+from theodolite.store import Store
 from theodolite.studio.jobs import OVER, Job, JobInfo, JobProgress, Jobs
 from theodolite.studio.opened import Opened
 from theodolite.studio.workspace import Workspace
@@ -102,8 +103,11 @@ def _measure(workspace: Workspace, opened: Opened, chosen: Instrument, progress:
     if name not in opened.readings:
         with progress.step("loading the encoder", 0):
             encoder = workspace.another_encoder(opened.manifest["encoder"])
-        [reading] = run([chosen], encoder, opened.texts(), store=workspace.store, progress=progress)
-        opened.add(name, reading)
+        # One of its own: other jobs' runs are saved at other times.
+        store = Store(workspace.store.root)
+        with store.until_saved():
+            [reading] = run([chosen], encoder, opened.texts(), store=store, progress=progress)
+            opened.add(name, reading)
     return {"survey": opened.slug, "reading": name}
 
 

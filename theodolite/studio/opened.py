@@ -131,7 +131,7 @@ def _outline(folder: Path) -> tuple[dict[str, Any], dict[str, Path]]:
                 "what a survey, or an instrument, wrote with --out"
             )
         name = str(manifest["instrument"])
-        places = {name: folder} | {added: folder / added for added in _added(folder, [name])}
+        places = {name: folder} | {added: folder / added for added in _added(folder, [name], manifest)}
         return {"title": f"{manifest['encoder']['name']}: {name}", "readings": [name]} | manifest, places
     if not (folder / MANIFEST).exists():
         raise InputError(
@@ -141,14 +141,23 @@ def _outline(folder: Path) -> tuple[dict[str, Any], dict[str, Path]]:
     if not {"title", "readings", "encoder", "corpora"} <= set(manifest):
         raise InputError(f"{folder / MANIFEST}: not that of a survey; make it again with theodolite survey")
     own = [name for name in manifest["readings"] if (folder / name / READING_FILE).exists()]
-    return manifest, {name: folder / name for name in (*own, *_added(folder, own))}
+    return manifest, {name: folder / name for name in (*own, *_added(folder, own, manifest))}
 
 
-def _added(folder: Path, own: list[str]) -> Iterator[str]:
-    """Readings that the studio put there: `<instrument>-<key>`."""
+def _added(folder: Path, own: list[str], manifest: dict[str, Any]) -> Iterator[str]:
+    """Readings that the studio put there, `<instrument>-<key>`, of the same encoder and texts."""
     from theodolite.registry import INSTRUMENTS
 
     for place in sorted(folder.iterdir()):
         instrument, _, key = place.name.rpartition("-")
-        if instrument in INSTRUMENTS and key and place.name not in own and (place / READING_FILE).exists():
+        if instrument not in INSTRUMENTS or not key or place.name in own or not (place / READING_FILE).exists():
+            continue
+        # Another survey may have been saved here since.
+        if _measured(read_about(place)["manifest"]) == _measured(manifest):
             yield place.name
+
+
+def _measured(manifest: dict[str, Any]) -> Any:
+    """What a manifest is about: an encoder and corpora."""
+    encoder = [manifest["encoder"].get(name) for name in ("hash", "tokenizer_hash", "window")]
+    return encoder, [(corpus["name"], corpus["hash"]) for corpus in manifest["corpora"]]
