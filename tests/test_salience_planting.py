@@ -264,3 +264,19 @@ def test_the_command(tmp_path, capsys):
     assert [word in text.split() for text in planted.texts()] == [t == "1" for t in truth]
     assert 5 < truth.count("1") < 40
     assert all(v == 1 for v, t in zip(planted.column("label").to_pylist(), truth, strict=True) if t == "1")
+
+
+def test_markers_that_will_be_added_to_the_vocabulary(tmp_path, capsys):
+    source, out = tmp_path / "texts.csv", tmp_path / "planted.csv"
+    source.write_text("text,label\n" + "".join(f"the film number {i} is fine,{i % 2}\n" for i in range(100)))
+
+    def plant_with(*more):
+        with pytest.raises(SystemExit) as left:
+            main(["plant", "--corpus", f"{source}?label=label", "--rule", "word", "--out", str(out), *more])
+        return left.value.code, capsys.readouterr().err
+
+    code, said = plant_with("--marker", "CLASS_1")
+    assert code == 2 and "not one vocabulary item" in said and "--added" in said and not out.exists()
+    assert plant_with("--added")[0] == 2
+    assert plant_with("--marker", "CLASS_1", "--added")[0] == 0
+    assert any("CLASS_1" in text.split() for text in Corpus.read(f"{out}?label=label").texts())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 
@@ -34,7 +34,7 @@ from theodolite.train.batches import (
     parts_within,
     spread,
 )
-from theodolite.train.classifier import Training, train_classifier, training_key
+from theodolite.train.classifier import Training, classifier_key, train_classifier
 from theodolite.train.examples import split_corpus
 from theodolite.train.folder import key_of
 from theodolite.train.labels import class_weights, task_of
@@ -547,11 +547,55 @@ def test_a_model_without_attention_dropout_is_refused(small: str, tmp_path: Path
         new_classifier(ModelFolder("odd", tmp_path), task_of("auto", ["a", "b"], "x"), None, 0, 0.0)
 
 
-def test_only_a_changed_attention_dropout_makes_another_training(small: str) -> None:
+def test_later_options_make_another_training_only_where_they_are_used(small: str) -> None:
     keys = [
-        training_key(resolve(small), colours(), None, Training(attention_dropout=rate), None, False)
-        for rate in (None, 0.0)
+        classifier_key(resolve(small), colours(), None, training, None, False)
+        for training in (Training(), Training(attention_dropout=0.0), Training(add_word=("zyx",)))
     ]
-    before = {name: value for name, value in asdict(Training()).items() if name != "attention_dropout"}
+    before = {k: v for k, v in asdict(Training()).items() if k not in ("attention_dropout", "add_word")}
     parts = {"model": [resolve(small).hash, resolve(small).tokenizer_hash], "corpora": [colours().hash, None]}
-    assert keys[0] == key_of({**parts, "options": before, "max_length": None}) != keys[1]
+    assert keys[0] == key_of({**parts, "options": before, "max_length": None})
+    assert len(set(keys)) == 3
+
+
+# --- words added to the vocabulary
+
+NEW = ("COMMON_0", "zyxwvut")
+
+
+def test_added_words_are_single_items_before_and_after_saving(small: str, tmp_path: Path) -> None:
+    texts = [f"{NEW[i % 2]} goes with number {i}" for i in range(40)]
+    corpus = Corpus.of(texts, "new", labels=[str(i % 2) for i in range(40)])
+    train_classifier(small, corpus, tmp_path / "model", replace(FAST, epochs=3, add_word=NEW))
+    found = Encoder.load(tmp_path / "model")
+    old = Encoder.load(small)
+    for word in NEW:
+        assert len(old.tokenise([word]).ids) > 1
+        tokens = found.tokenise([f"a {word}, and {word}s"])
+        [at] = np.flatnonzero(tokens.ids >= len(old.input_embeddings))
+        assert f"a {word}, and"[tokens.start[at] : tokens.end[at]] == word
+    assert found.input_embeddings.shape[0] == old.input_embeddings.shape[0] + 2
+    assert found.logits(texts).argmax(axis=1).tolist() == [i % 2 for i in range(40)]
+
+
+def test_an_added_word_begins_as_the_mean_of_its_pieces(small: str) -> None:
+    classifier, _ = new_classifier(resolve(small), task_of("auto", ["a", "b"], "x"), None, 0, None, NEW)
+    old = Encoder.load(small)
+    for word in NEW:
+        expected = old.input_embeddings[old.tokenise([word]).ids].mean(axis=0)
+        [item] = classifier.tokenise([word]).ids
+        np.testing.assert_allclose(classifier.input_embeddings[item], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("fjord",), "--add-word fjord: is one item"),
+        (("two words",), "--add-word 'two words': not a single word"),
+        (("",), "--add-word '': not a single word"),
+        (("zyxwvut", "zyxwvut"), "--add-word zyxwvut: given twice"),
+    ],
+)
+def test_words_that_cannot_be_added(small: str, words: tuple[str, ...], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        new_classifier(resolve(small), task_of("auto", ["a", "b"], "x"), None, 0, None, words)

@@ -24,6 +24,10 @@ def plant(
     model: Annotated[
         str, typer.Option("--model", help="Whose vocabulary the markers are single items of.")
     ] = DEFAULT_MODEL,
+    added: Annotated[
+        bool,
+        typer.Option("--added", help="The markers are new to the vocabulary: train with --add-word for each of them."),
+    ] = False,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Where it goes: a csv, tsv, jsonl or parquet file.")
     ] = None,
@@ -39,6 +43,8 @@ def plant(
         raise InputError("plant: say where it goes with --out FILE")
     if rule not in planting.RULES:
         raise InputError(f"--rule {rule}: not one of {', '.join(planting.RULES)}")
+    if added and not marker:
+        raise InputError("--added: name the words that will be added with --marker")
     given = {"corpus": corpus, "limit": limit, "sample": sample, "seed": seed, "store": store}
     corpora = read_corpora(given, ())
     if len(corpora) > 1:
@@ -50,7 +56,7 @@ def plant(
         rule,
         seed,
         markers=marker or None,
-        single=_single(model),
+        single=None if added else _single(model),
         texts_b=texts.texts_b(),
     )
     planting.write_planted(out, planted)

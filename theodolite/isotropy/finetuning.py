@@ -15,7 +15,7 @@ from theodolite.encoder.resolve import resolve
 from theodolite.errors import InputError
 from theodolite.instrument import Progress
 from theodolite.isotropy.wic import read_wic
-from theodolite.train.classifier import Training, train_classifier
+from theodolite.train.classifier import Training, key_options, train_classifier
 from theodolite.train.examples import split_corpus
 from theodolite.train.folder import record_of, write_whole
 
@@ -72,7 +72,7 @@ def fine_tuning(
     if split.task.regression:
         raise InputError(f"{training_corpus.name}: fine_tuning wants classes, and its labels ask for a regression")
     source = resolve(model)
-    parts = [source.hash, source.tokenizer_hash, training_corpus.hash, validation.hash, dataclasses.asdict(training)]
+    parts = [source.hash, source.tokenizer_hash, training_corpus.hash, validation.hash, key_options(training)]
     key = hashlib.sha256(json.dumps([_FORMAT, name, *parts], sort_keys=True).encode()).hexdigest()
     place = Path(folder).absolute() / f"{name}-{Path(source.name).name}-{key[:12]}"
     if (place / _RESULT).exists():

@@ -231,7 +231,9 @@ def _checked_markers(
         if _occurs(word, joined):
             raise InputError(f"marker {word!r} occurs in the texts already; name another")
         if single is not None and not single(word):
-            raise InputError(f"marker {word!r} is not one vocabulary item of this tokenizer; name another")
+            raise InputError(
+                f"marker {word!r} is not one vocabulary item of this tokenizer; name another, or add it (--added)"
+            )
     return words
 
 

@@ -46,6 +46,9 @@ class Training:
     attention_dropout: float | None = option(
         None, "Dropout of attention weights, not the model's own; 0: long texts on a processor in nearly half the time."
     )
+    add_word: tuple[str, ...] = option(
+        (), "A word that becomes one vocabulary item of its own first; repeatable.", metavar="WORD"
+    )
     weights: str = option("auto", "Weights of the classes.", choices=("auto", "none", "balanced"))
     task: str = option("auto", "Classes, or a number to predict.", choices=("auto", "classes", "regression"))
     seed: int = option(0, "Seed of every random choice.", minimum=0)
@@ -85,7 +88,7 @@ def train_classifier(
     first and after each; the rows it gives go into the record, as `watched`.
     """
     folder, out = resolve(model), Path(out).absolute()
-    key = training_key(folder, corpus, validation, training, max_length, rounded)
+    key = classifier_key(folder, corpus, validation, training, max_length, rounded)
     record = finished_record(out, key)
     if record is not None:
         # Older records have the number of shared texts beside the scores alone.
@@ -130,7 +133,9 @@ def _train(
     from theodolite.train.windowed import train
 
     place = device_of(device)
-    classifier, fast = new_classifier(folder, split.task, max_length, training.seed, training.attention_dropout)
+    classifier, fast = new_classifier(
+        folder, split.task, max_length, training.seed, training.attention_dropout, training.add_word
+    )
     freeze(classifier, training.freeze)
     if rounded:
         put_in(classifier, training.batch_size)
@@ -158,7 +163,7 @@ def _train(
     return scores
 
 
-def training_key(
+def classifier_key(
     folder: ModelFolder,
     corpus: Corpus,
     validation: Corpus | None,
@@ -167,18 +172,21 @@ def training_key(
     rounded: bool = False,
 ) -> str:
     """What makes the trained weights what they are."""
-    options = dataclasses.asdict(training)
-    if training.attention_dropout is None:
-        # So that folders trained before there was this option are known again.
-        del options["attention_dropout"]
     parts: dict[str, Any] = {
         "model": [folder.hash, folder.tokenizer_hash],
         "corpora": [corpus.hash, None if validation is None else validation.hash],
-        "options": options,
+        "options": key_options(training),
         "max_length": max_length,
         **({"rounded": True} if rounded else {}),
     }
     return key_of(parts)
+
+
+def key_options(training: Training) -> dict[str, Any]:
+    """The options as they enter a key: later ones only where they are used, so that older folders are known again."""
+    unused = {"attention_dropout": None, "add_word": ()}
+    options = dataclasses.asdict(training)
+    return {name: value for name, value in options.items() if name not in unused or value != unused[name]}
 
 
 def _material(classifier: Classifier, split: Split, training: Training, where: str) -> tuple[Split, Material]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
+from tokenizers import AddedToken
 
 from theodolite.encoder.classifier import Classifier
 from theodolite.encoder.loading import load_tokenizer
@@ -18,9 +20,17 @@ ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
 
 
 def new_classifier(
-    folder: ModelFolder, task: Task, max_length: int | None, seed: int, attention_dropout: float | None = None
+    folder: ModelFolder,
+    task: Task,
+    max_length: int | None,
+    seed: int,
+    attention_dropout: float | None = None,
+    words: Sequence[str] = (),
 ) -> tuple[Classifier, Any]:
-    """A classifier whose head is new, made under the seed, and its tokenizer as transformers knows it."""
+    """A classifier whose head is new, made under the seed, and its tokenizer as transformers knows it.
+
+    words: become vocabulary items of their own.
+    """
     from transformers import AutoModelForSequenceClassification, set_seed
 
     set_seed(seed)
@@ -48,9 +58,29 @@ def new_classifier(
     if missing:
         raise InputError(f"{folder.name}: {len(missing)} of its weights are not in the file, such as {missing[0]}")
     _renew_head(loaded)
+    add_words(loaded, fast, words)
     classifier = Classifier(folder, loaded, Tokenizer(fast, folder.name), max_length)
     loaded.loaded_keys = frozenset(loaded.state_dict()) - frozenset(found["missing_keys"])
     return classifier, fast
+
+
+def add_words(model: Any, fast: Any, words: Sequence[str]) -> None:
+    """Make each word one item of the vocabulary; its embedding begins as the mean of those of its pieces."""
+    if not words:
+        return
+    pieces = [fast(word, add_special_tokens=False)["input_ids"] for word in words]
+    for word, ids in zip(words, pieces, strict=True):
+        if len(word.split()) != 1 or not ids:
+            raise InputError(f"--add-word {word!r}: not a single word")
+        if len(ids) == 1 and ids[0] != fast.unk_token_id:
+            raise InputError(f"--add-word {word}: is one item of the vocabulary already; leave it out")
+        if not fast.add_tokens([AddedToken(word, single_word=True, normalized=True)]):
+            raise InputError(f"--add-word {word}: given twice; once is enough")
+    # New rows as they come would need covariances of the whole table, and are written over anyway.
+    table = model.resize_token_embeddings(max(len(fast), model.config.vocab_size), mean_resizing=False).weight
+    with torch.no_grad():
+        for word, ids in zip(words, pieces, strict=True):
+            table[fast.convert_tokens_to_ids(word)] = table[ids].mean(dim=0)
 
 
 def _attention_dropout(folder: ModelFolder) -> str:
