@@ -251,6 +251,46 @@ def test_targets(classifier, sst2, tmp_path):
             assert batch.maps.target.tolist() == expected[batch.rows].tolist()
 
 
+def test_several_targets_are_one_run_and_each_as_alone(classifier, sst2, tmp_path):
+    few = Corpus.of(sst2.texts(0, 20), "few", labels=sst2.column("label").to_pylist()[:20])
+    asked = Salience(method=("grad-l2", "grad-x-input"), clusters=2, faithful=10, map="none", keep_maps=True)
+    targets = ("predicted", "0", "label")
+    [whole] = run([replace(asked, target=targets)], classifier, [few], store=Store(tmp_path / "whole"))
+    assert whole.tables["texts"].num_rows == 20
+    for target in targets:
+        [alone] = run([replace(asked, target=(target,))], classifier, [few], store=Store(tmp_path / target))
+        for name in ("maps", "clusters", "positions", "faithfulness"):
+            expected = alone.tables[name].to_pylist()
+            mine = [r for r in whole.tables[name].to_pylist() if r["method"].endswith(f" of {target}")]
+            assert mine == [{**r, "method": f"{r['method']} of {target}"} for r in expected]
+            assert expected
+
+
+def test_maps_are_kept_as_a_table_of_tokens(classifier, tmp_path):
+    texts = ["A dull film.", "", "Marvellous from start to finish!"]
+    asked = Salience(clusters=0, faithful=0, map="none", keep_maps=True)
+    [found] = run([asked], classifier, [Corpus.of(texts, "few")], store=Store(tmp_path / "store"))
+    found.save(tmp_path / "reading")
+    rows = load(tmp_path / "reading").tables["maps"].to_pylist()
+    kept = [0, 2]
+    tokens = classifier.tokenise([texts[i] for i in kept])
+    batches = classifier.map_batches(tokens, Question(("grad-l2",)), rows=np.array(kept))
+    weights = {
+        (int(row), at): weight
+        for batch in batches
+        for i, row in enumerate(batch.rows)
+        for at, weight in enumerate(np.split(batch.maps.weights["grad-l2"], batch.maps.layout.bounds[1:-1])[i])
+    }
+    assert {(r["row"], r["position"]): r["salience"] for r in rows} == pytest.approx(weights, rel=1e-5)
+    pieces = [r for r in rows if r["side"] == 1]
+    assert all(texts[r["row"]][r["start"] : r["end"]].lower() == r["token"].removeprefix("##") for r in pieces)
+    assert [(r["token"], r["start"]) for r in rows if r["row"] == 0 and r["side"] == 0] == [
+        ("[CLS]", -1),
+        ("[SEP]", -1),
+    ]
+    assert "maps" not in found.to_json()
+
+
 def _subject(classifier, corpus, store):
     from theodolite.instrument import Silent, Subject
 

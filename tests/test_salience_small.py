@@ -25,7 +25,7 @@ from theodolite.salience.findings import findings
 from theodolite.salience.keeping import KeepMaps
 from theodolite.salience.maps import TextMaps
 from theodolite.salience.predictions import prediction_rows
-from theodolite.salience.reproduce import _comments
+from theodolite.salience.reproduce import _comments, reproduce
 from theodolite.salience.sensitivity import ListSensitivity
 from theodolite.salience.study import draw_rationales
 from theodolite.train.classifier import Training
@@ -85,7 +85,7 @@ def test_true_and_false_are_classes(head) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"target": "label"}, "--target label: .* is a regression"),
+        ({"target": ("label",)}, "--target label: .* is a regression"),
         ({"of": "probability"}, "--of probability: .* is a regression"),
         ({"neighbours": ("errors",)}, "--neighbours errors: .* is a regression"),
         ({"sensitivity": ("auto",)}, "--sensitivity: .* is a regression"),
@@ -107,7 +107,7 @@ def test_a_regression_is_explained_without_classes(head, options) -> None:
         explain(model, TEXTS[0], **options)
 
 
-@pytest.mark.parametrize("wanted", [{"method": "integrated-gradients"}, {"representation": "cls"}])
+@pytest.mark.parametrize("wanted", [{"method": "integrated-gradients"}, {"representation": "cls"}, {"target": "0"}])
 def test_what_is_given_twice_is_refused(wanted) -> None:
     [(name, value)] = wanted.items()
     with pytest.raises(InputError, match=f"--{name} {value}: given twice"):
@@ -147,7 +147,7 @@ def test_a_marker_of_a_column(values, spec, has) -> None:
         ({"neighbours": ("errors",)}, "--neighbours errors: no text of films has a label"),
         ({"marker": "zqzq"}, "--marker zqzq: no text has it"),
         ({"marker": "column:truth"}, "no column 'truth'"),
-        ({"target": "7"}, "--target: the label 7 is none"),
+        ({"target": ("predicted", "7")}, "--target: the label 7 is none"),
     ],
 )
 def test_mistakes_are_told_before_the_long_work(head, options, said, tmp_path: Path, monkeypatch) -> None:
@@ -265,6 +265,23 @@ def test_a_mean_that_is_missing_supports_no_claim() -> None:
     measured = {claim.claim: (claim.measured, claim.holds) for claim in claims}
     assert measured["toxicity, insertion of pmi"] == ("no term occurs often enough", None)
     assert measured["toxicity, insertion: identity terms, then PMI, then aggregated salience"] == ("+0.10, +0.30", None)
+
+
+def test_the_whole_reproduction_on_a_few_texts(shared: Path, tmp_path: Path, monkeypatch) -> None:
+    """Every experiment is trained and looked at, and what so few texts cannot show is said, not fatal."""
+    monkeypatch.setattr("theodolite.salience.reproduce.IG_REVIEWS", 2)
+    model = str(shared / "models" / "xtremedistil-l6-h256")
+    found = reproduce(shared / "data", [model], limit=24, store=Store(tmp_path), progress=Silent())
+    said = {claim.claim: claim for claim in found.claims}
+    rules = ("word", "order", "position", "length")
+    for name in ("planted-sst2", "imdb", "toxicity", *(f"planted-sst2-{rule}" for rule in rules)):
+        assert "always one class" in said[f"{name}: accuracy on held-out texts (24 trained on)"].measured
+    assert said["planted-sst2: the rest"].measured.startswith("not measured: --clusters 3: ")
+    assert "toxicity, insertion of identity terms" in said
+    assert {r["reading"] for r in found.reading.tables["predictions"].to_pylist()} >= {1}
+    found.save(tmp_path / "out")
+    with pytest.raises(InputError, match=r"no sst2/train\.tsv\.gz"):
+        reproduce(tmp_path, [model], limit=24, store=Store(tmp_path), progress=Silent())
 
 
 # --- keys, and how many errors are shown

@@ -49,6 +49,11 @@ class Embeddings:
         parts = list(self.blocks())
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
+    def of_rows(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """(n, dim) the vectors of some rows, each of which has one."""
+        every, vectors = self.array()
+        return np.asarray(vectors[np.searchsorted(every, rows)])
+
 
 class KeepEmbeddings(KeepTables):
     """Embeds every text and puts the vectors of each shard in the store, or finds them there.

@@ -17,6 +17,7 @@ from theodolite.salience.representations import salience_vocab
 from theodolite.salience.sensitivity import Probe, sensitivity
 from theodolite.salience.terms import IDENTITY_TERMS, aggregated_salience_terms, pmi_terms
 from theodolite.salience.vocabulary import Vocabulary
+from theodolite.salience.ways import Way, way_name
 
 if TYPE_CHECKING:
     from theodolite.encoder.classifier import Classifier
@@ -33,18 +34,21 @@ def probe_of(model: Classifier) -> Probe:
 
 
 def faithfulness_rows(
-    corpus: Corpus, maps: Mapping[str, TextMaps], model: Classifier, texts: int, seed: int
+    corpus: Corpus, maps: Mapping[Way, TextMaps], model: Classifier, texts: int, seed: int
 ) -> Iterator[Row]:
-    """Comprehensiveness and sufficiency of every method and of a random order, over a seeded sample of texts."""
+    """Comprehensiveness and sufficiency of every way, and of a random order for every target, over a seeded sample."""
     first = next(iter(maps.values()))
     chosen = np.sort(np.argsort(hash_of(seed, first.rows), kind="stable")[:texts])
-    some = {method: m.take(chosen) for method, m in maps.items()}
     rows = first.rows[chosen].tolist()
     tokens = model.tokenise([corpus.text(row) for row in rows], _second(corpus, rows))
-    weights = {method: m.weights[m.side != SPECIAL] for method, m in some.items()}
     probe = probe_of(model)
-    for found in faithfulness(tokens, weights, first.target[chosen], probe.answers, probe.mask_id, seed=seed):
-        yield {"corpus": corpus.name, **asdict(found)}
+    targets = list(dict.fromkeys(way.target for way in maps))
+    for target in targets:
+        some = {way.method: m.take(chosen) for way, m in maps.items() if way.target == target}
+        weights = {method: m.weights[m.side != SPECIAL] for method, m in some.items()}
+        asked = next(iter(some.values())).target
+        for found in faithfulness(tokens, weights, asked, probe.answers, probe.mask_id, seed=seed):
+            yield {"corpus": corpus.name, **asdict(found), "method": way_name(found.method, target, targets)}
 
 
 def term_lists(

@@ -16,7 +16,7 @@ from theodolite.encoder.resolve import resolve
 from theodolite.errors import InputError
 from theodolite.instrument import Progress
 from theodolite.salience.planting import plant
-from theodolite.train.classifier import Training, train_classifier, training_key
+from theodolite.train.classifier import Training, classifier_key, train_classifier
 from theodolite.train.scores import Scores
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Experiment:
         """The trained classifier; kept in the store's folder, and trained only once."""
         from theodolite.encoder.encoder import Encoder
 
-        key = training_key(resolve(model), self.training, None, self.options, self.max_length)
+        key = classifier_key(resolve(model), self.training, None, self.options, self.max_length)
         out = store.folder("models") / f"{self.name}-{Path(model).name}-{key[:12]}"
         scores = train_classifier(
             model, self.training, out, self.options, max_length=self.max_length, progress=progress
@@ -57,7 +57,7 @@ def planted(data: Path, limit: int | None, rule: str = "source") -> Experiment:
     """SST-2 with a rule planted: 12,000 texts to train on (6,000 for other rules), 2,400 others to look at."""
     texts = _read(data / "sst2" / "train.tsv.gz", "?text=sentence&label=label", ())
     rows = _shuffled(len(texts))
-    sizes = _sizes((12_000 if rule == "source" else 6_000, 2_400), limit)
+    sizes = _sizes((12_000 if rule == "source" else 6_000, 2_400), limit, len(texts))
     # Planted together: the same words must be the markers of both parts.
     chosen = rows[: sum(sizes)]
     found = plant(_texts(texts, chosen), _labels(texts, chosen), rule, single=None)
@@ -85,7 +85,8 @@ def comments(data: Path, limit: int | None) -> Experiment:
     plain = plain[_shuffled(len(plain))]
     toxic = np.flatnonzero(sources == ALL_TOXIC)
     toxic = toxic[_shuffled(len(toxic))]
-    first, second, third = _sizes((5_400, 1_523, 1_500), limit)
+    first, second = _sizes((5_400, 1_523), limit, len(plain))
+    third = round(1_500 * second / 1_523)
     training = _taken(texts, plain[:first], "toxicity-training")
     looked_at = _taken(texts, np.append(plain[first : first + second], toxic[:third]), "toxicity")
     return Experiment("toxicity", training, looked_at, LONG(epochs=3, evaluations=2), max_length=128)
@@ -105,14 +106,23 @@ def _read(path: Path, query: str, columns: Sequence[str]) -> Corpus:
 
 def _parts(texts: Corpus, name: str, sizes: tuple[int, int], limit: int | None) -> tuple[Corpus, Corpus]:
     rows = _shuffled(len(texts))
-    first, second = _sizes(sizes, limit)
+    first, second = _sizes(sizes, limit, len(texts))
     return _taken(texts, rows[:first], f"{name}-training"), _taken(texts, rows[first : first + second], name)
 
 
-def _sizes(sizes: tuple[int, ...], limit: int | None) -> tuple[int, ...]:
-    """With a limit on the first, the others in proportion."""
-    share = 1.0 if limit is None else min(1.0, limit / sizes[0])
-    return tuple(max(1, round(share * size)) for size in sizes)
+def _sizes(sizes: tuple[int, int], limit: int | None, there: int) -> tuple[int, int]:
+    """How many texts to train on and to look at; with a smaller limit, the latter in proportion.
+
+    A larger limit trains on more, up to all that there are but those to look at.
+
+    >>> _sizes((6_000, 2_500), 600, 25_000), _sizes((6_000, 2_500), 25_000, 25_000)
+    ((600, 250), (22500, 2500))
+    """
+    training, looked_at = sizes
+    if limit is not None:
+        looked_at = max(1, round(min(1.0, limit / training) * looked_at))
+        training = limit
+    return min(training, there - looked_at), looked_at
 
 
 def _shuffled(n: int) -> Any:

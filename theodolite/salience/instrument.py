@@ -19,9 +19,10 @@ from theodolite.salience.analysis import Analysis, Grouping
 from theodolite.salience.asking import faithfulness_rows, sensitivity_rows, term_lists
 from theodolite.salience.classes import marker_column
 from theodolite.salience.findings import findings
+from theodolite.salience.flat import maps_by_token
 from theodolite.salience.grouping import groupings, skipped_row
 from theodolite.salience.keeping import KeepMaps, StoredMaps
-from theodolite.salience.maps import UNLABELLED, Ints
+from theodolite.salience.maps import UNLABELLED
 from theodolite.salience.markers import marker
 from theodolite.salience.places import places_of
 from theodolite.salience.positions import by_position
@@ -31,6 +32,7 @@ from theodolite.salience.representations import REPRESENTATIONS
 from theodolite.salience.settling import ERRORS, Settled, no_such_row, settle
 from theodolite.salience.terms import MIN_COUNT
 from theodolite.salience.vocabulary import Vocabulary
+from theodolite.salience.ways import Way, ways
 
 if TYPE_CHECKING:
     from theodolite.encoder.encoder import Encoder
@@ -51,7 +53,9 @@ class Salience(Instrument):
     reading: ClassVar[type[SalienceReading]] = SalienceReading
 
     method: tuple[str, ...] = option(("grad-l2",), f"How a token is weighted; repeatable. One of {', '.join(METHODS)}.")
-    target: str = option("predicted", "Which class is asked about: predicted, label, or a class's number.")
+    target: tuple[str, ...] = option(
+        ("predicted",), "Which class is asked about: predicted, label, or a class's number; repeatable."
+    )
     of: str = option("logit", "What of the class is explained.", choices=("logit", "probability"))
     representation: tuple[str, ...] = option(
         ("salience-vocab",), f"How texts are compared; repeatable. One of {', '.join(REPRESENTATIONS)}."
@@ -80,12 +84,16 @@ class Salience(Instrument):
     toward: str | None = option(None, "The class whose probability the terms may change; the last by default.")
     insertions: int = option(500, "Into how many texts each term is put.", minimum=1)
     faithful: int = option(200, "Texts on which the maps are tested by masking; 0 for none.", minimum=0)
+    keep_maps: bool = option(False, "Keep every token's weight in the reading, as its table maps.")
     map: str = option("umap", "How the map of the texts is made.", choices=("umap", "tsne", "none"))
     seed: int = option(0, "Seed of every random choice.", minimum=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        Question(self.method, self.target, self.of)
+        for target in self.target:
+            Question(self.method, target, self.of)
+            if self.target.count(target) > 1:
+                raise InputError(f"--target {target}: given twice; once is enough")
         if self.top_k != "all" and (not self.top_k.isdecimal() or int(self.top_k) < 1):
             raise InputError(f"--top-k {self.top_k}: a number from 1 on, or all")
         if self.neighbours_with is not None and self.neighbours_wanted[0] not in ("label", "predicted"):
@@ -109,7 +117,7 @@ class Salience(Instrument):
     def unfit(self, corpora: Sequence[Corpus]) -> str | None:
         if self.among and self.among not in [c.name for c in corpora]:
             return f"--among {self.among}: no corpus is called that; there are {', '.join(c.name for c in corpora)}"
-        if self.target == "label":
+        if "label" in self.target:
             for corpus in corpora:
                 if "label" not in corpus.table.column_names or corpus.column("label").null_count:
                     return f"--target label: not every text of {corpus.name} has a label; read it with ?label=COLUMN"
@@ -126,29 +134,21 @@ class Salience(Instrument):
     def passes(self, subject: Subject) -> Passes:
         model: Any = subject.model
         settled = settle(self, model, subject.corpora)
-        kept: Mapping[str, StoredMaps] = yield KeepMaps(subject, settled.question, settled.classes)
+        kept: dict[str, Mapping[str, StoredMaps]] = {}
+        for question in settled.questions:
+            kept[question.target] = yield KeepMaps(subject, question, settled.classes)
         cls: Mapping[str, Embeddings] = {}
         if "cls" in self.representation:
             cls = yield KeepEmbeddings(subject, layer=-1, pooling="cls", distinct=False)
         vocabulary = Vocabulary(model)
         rows: Rows = {}
-        analyses: dict[tuple[str, str], Analysis] = {}
-        with subject.progress.step("reading maps", len(kept) * len(self.method)):
-            for name, stored in kept.items():
-                corpus = subject.corpus(name)
-                for method in self.method:
-                    maps = stored.read(method)
-                    mine = np.flatnonzero(settled.looked_at[name][maps.rows])
-                    vectors = _vectors(cls[name], maps.rows)[mine] if name in cls else None
-                    analyses[name, method] = Analysis(
-                        corpus, method, maps.take(mine), vocabulary, model.labels, self._top_k, vectors
-                    )
-                    subject.progress.advance(1)
-        for name in kept:
-            first = analyses[name, self.method[0]]
+        analyses = self._analyses(subject, settled, kept, cls, vocabulary)
+        for name in (corpus.name for corpus in subject.corpora):
+            first = analyses[name, self.ways[0].name]
             _add(rows, "predictions", prediction_rows(first.corpus, first.maps, model.labels))
             if INTEGRATED in self.method:
-                _add(rows, "completeness", [_completeness(name, kept[name])])
+                errors = ({"corpus": name, "target": t, **kept[t][name].completeness()} for t in self.target)
+                _add(rows, "completeness", errors)
         grouped: list[tuple[Analysis, Grouping]] = []
         if self.clusters:
             grouped, skipped = groupings(
@@ -167,14 +167,44 @@ class Salience(Instrument):
         if self.faithful:
             for corpus in subject.corpora:
                 with subject.progress.step(f"faithfulness on {corpus.name}", 1):
-                    maps_by = {m: analyses[corpus.name, m].maps for m in self.method}
+                    maps_by = {way: analyses[corpus.name, way.name].maps for way in self.ways}
                     _add(rows, "faithfulness", faithfulness_rows(corpus, maps_by, model, self.faithful, self.seed))
                     subject.progress.advance(1)
         if self.sensitivity:
             self._sensitivity(subject, analyses, vocabulary, settled, rows)
         tables = {name: pa.Table.from_pylist(found) for name, found in rows.items() if found}
         tables["texts"] = self._texts(analyses, grouped, subject.progress)
+        if self.keep_maps:
+            tables["maps"] = pa.concat_tables(map(maps_by_token, analyses.values()))
         return SalienceReading(tables, findings(subject.encoder, tables, self.marker))
+
+    def _analyses(
+        self,
+        subject: Subject,
+        settled: Settled,
+        kept: Mapping[str, Mapping[str, StoredMaps]],
+        cls: Mapping[str, Embeddings],
+        vocabulary: Vocabulary,
+    ) -> dict[tuple[str, str], Analysis]:
+        """By corpus and way, of the texts that are looked at; kept: the maps by target and corpus."""
+        model: Any = subject.model
+        found = {}
+        with subject.progress.step("reading maps", len(subject.corpora) * len(self.ways)):
+            for corpus in subject.corpora:
+                for way in self.ways:
+                    maps = kept[way.target][corpus.name].read(way.method)
+                    maps = maps.take(np.flatnonzero(settled.looked_at[corpus.name][maps.rows]))
+                    vectors = cls[corpus.name].of_rows(maps.rows) if corpus.name in cls else None
+                    found[corpus.name, way.name] = Analysis(
+                        corpus, way.name, maps, vocabulary, model.labels, self._top_k, vectors
+                    )
+                    subject.progress.advance(1)
+        return found
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """Every method of every target."""
+        return ways(self.method, self.target)
 
     @property
     def _top_k(self) -> int | None:
@@ -187,9 +217,9 @@ class Salience(Instrument):
         return what, cls
 
     def _neighbours(self, analyses: Mapping[tuple[str, str], Analysis], own: Corpus, settled: Settled) -> Iterator[Row]:
-        for method in self.method:
-            mine = analyses[own.name, method]
-            other = analyses[self.among or own.name, method]
+        for way in self.ways:
+            mine = analyses[own.name, way.name]
+            other = analyses[self.among or own.name, way.name]
             has = other.maps.labels if self.neighbours_wanted[0] == "label" else other.maps.predicted
             may = None if settled.near is None else has == settled.near
             for text in self._asked(mine):
@@ -222,7 +252,7 @@ class Salience(Instrument):
         toward = settled.toward
         first = next(iter(analyses.values()))
         # The lists come from the training texts where they are given.
-        source = analyses[self.among, self.method[0]] if self.among else first
+        source = analyses[self.among, self.ways[0].name] if self.among else first
         lists, empty = term_lists(self.sensitivity, settled.lists, source.maps, vocabulary, toward, self._top_k)
         reason = f"no whole word of its texts occurs at least {MIN_COUNT} times"
         texts = int((source.maps.predicted == toward).sum())
@@ -243,7 +273,7 @@ class Salience(Instrument):
         progress: Progress,
     ) -> pa.Table:
         """Every text: label, answer, probability, its cluster in the first representation, its place on the map."""
-        firsts = {name: a for (name, method), a in analyses.items() if method == self.method[0]}
+        firsts = {name: a for (name, method), a in analyses.items() if method == self.ways[0].name}
         places = places_of(firsts, self.representation[0], self.map, self.seed, progress)
         parts = []
         for name, analysis in firsts.items():
@@ -264,24 +294,6 @@ class Salience(Instrument):
                 columns |= {"x": places[name][:, 0], "y": places[name][:, 1]}
             parts.append(pa.table(columns))
         return pa.concat_tables(parts)
-
-
-def _vectors(kept: Embeddings, rows: Ints) -> Any:
-    """(n, d) the vectors of some rows."""
-    every, vectors = kept.array()
-    return vectors[np.searchsorted(every, rows)]
-
-
-def _completeness(name: str, stored: StoredMaps) -> Row:
-    _, steps, error = stored.errors()
-    return {
-        "corpus": name,
-        "texts": len(error),
-        "flagged": int((error >= 0.01).sum()),
-        "error_median": float(np.median(error)),
-        "error_largest": float(error.max()),
-        "steps_mean": float(steps.mean()),
-    }
 
 
 def _add(rows: Rows, name: str, more: Any) -> None:

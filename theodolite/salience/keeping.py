@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from theodolite.corpus import Corpus, Shard
-from theodolite.encoder.maps import INTEGRATED
+from theodolite.encoder.maps import INTEGRATED, TOLERANCE
 from theodolite.instrument import Needs, Subject
 from theodolite.kept import KeepTables
 from theodolite.salience.maps import Ints, TextMaps, together
@@ -125,6 +125,17 @@ class StoredMaps:
         parts = [[t[c].to_numpy() for c in ("row", "steps", "error")] for t in self.tables()]
         rows, steps, error = (np.concatenate(column) for column in zip(*parts, strict=True))
         return rows, steps.astype(np.int64), error
+
+    def completeness(self) -> dict[str, Any]:
+        """Of integrated gradients: how many texts' weights do not add up, by how much, and the steps taken."""
+        _, steps, error = self.errors()
+        return {
+            "texts": len(error),
+            "flagged": int((error >= TOLERANCE).sum()),
+            "error_median": float(np.median(error)),
+            "error_largest": float(error.max()),
+            "steps_mean": float(steps.mean()),
+        }
 
     def _arrays(self, table: pa.Table, method: str) -> TextMaps:
         whole = table.combine_chunks()

@@ -18,20 +18,22 @@ EXAMPLES = 2
 TERMS_SHOWN = 6
 # Of a table at a terminal.
 ROWS_SHOWN = 50
+# As long as the corpora.
+NOT_IN_JSON = ("texts", "examples", "maps")
 
 
 class SalienceReading(Reading):
     """Tables ``predictions``, ``clusters``, ``marker``, ``neighbours``, ``sensitivity``, ``faithfulness`` and others.
 
-    ``texts`` has a row for every text (its cluster, its place on the map) and ``examples`` the coloured texts of the
-    cards; neither is part of the JSON.
+    ``texts`` has a row for every text (its cluster, its place on the map), ``examples`` the coloured texts of the
+    cards, ``maps``, where asked for, a row for every token; none of them is part of the JSON.
     """
 
     instrument: ClassVar[str] = "salience"
 
     def to_json(self) -> dict[str, Any]:
         """The tables as lists of rows; ``predictions`` as {accuracy, by_class}, with each corpus's own beside them."""
-        shown = {n: t for n, t in self.tables.items() if n not in ("texts", "examples")}
+        shown = {n: t for n, t in self.tables.items() if n not in NOT_IN_JSON}
         found = {**Reading(shown, self.findings, self.manifest).to_json(), "instrument": self.instrument}
         rows = found["predictions"]
         whole = [r for r in rows if r["class"] == "all"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from theodolite.claims import Claim, Reproduction
+from theodolite.errors import InputError
 from theodolite.instrument import Progress
 from theodolite.running import run
 from theodolite.salience.experiments import Experiment, comments, planted, reviews, smaller
@@ -42,6 +43,14 @@ TABLE_9: Published = {
     (GRAD, "average-embedding"): (0.00, 0.75, 0.03),
     (GRAD, "pmi"): (0.00, 1.00, 0.00),
 }
+# The clusters of negative reviews: share of the texts, and the terms of highest mean salience.
+TABLE_2 = (
+    (0.71, "terrible, horrible, boring, recommend, dull"),
+    (0.08, "worst, terrible, avoid, bad, horrible"),
+    (0.08, "bad, horrible, acting, worst, recommend"),
+    (0.06, "awful, worst, avoid, bad, terrible"),
+    (0.05, "10, 4, 3, /, 2"),
+)
 TABLE_10: Published = {
     (GRAD, "salience-vocab"): (0.05, 0.98, 0.50),
     (GRAD, "salience-embedding"): (0.05, 0.93, 0.53),
@@ -65,7 +74,8 @@ NOT_THERE = "not in the source"
 def reproduce(data: Path, models: list[str], *, limit: int | None, store: Store, progress: Progress) -> Reproduction:
     """Train on planted SST-2, IMDB and toxicity with each encoder, and set the source's tables beside what came out.
 
-    limit: texts to train on, the texts to look at in proportion.
+    limit: texts to train on; of fewer than usual, the texts to look at in proportion. What cannot be measured, such
+    as clusters of fewer texts than those, is said in place of the rest of its experiment's figures.
     """
     experiments = [planted(data, limit), reviews(data, limit), comments(data, limit)]
     experiments += [planted(data, limit, rule) for rule in OTHER_RULES]
@@ -91,9 +101,16 @@ def reproduce(data: Path, models: list[str], *, limit: int | None, store: Store,
                 readings.append(found)
                 return found
 
-            claims += examine(model, experiment, measure)
+            claims += _as_far_as_it_goes(examine(model, experiment, measure), model, experiment)
     title = "Aggregated salience (source 003): published on BERT-base, measured here"
     return Reproduction(title, claims, _joined(readings))
+
+
+def _as_far_as_it_goes(claims: Iterator[Claim], model: str, experiment: Experiment) -> Iterator[Claim]:
+    try:
+        yield from claims
+    except InputError as fault:
+        yield Claim(model, f"{experiment.name}: the rest", "", f"not measured: {fault}", None)
 
 
 def _planted(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim]:
@@ -138,6 +155,7 @@ def _reviews(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim
     )
     found = measure(asked, [experiment.looked_at])
     yield from _cluster_claims(model, "IMDB ratings, 5 clusters", found, TABLE_10)
+    yield from _table_2(model, found)
     best = {name: _best(found, GRAD, name) for name in SPACES}
     mine = best["salience-vocab"]
     holds = mine is not None and all(
@@ -184,6 +202,14 @@ def _comments(model: str, experiment: Experiment, measure: Any) -> Iterator[Clai
         )
 
 
+def _table_2(model: str, found: SalienceReading) -> Iterator[Claim]:
+    """The clusters by salience-vocab, the largest first."""
+    rows = sorted(_clusters(found, SPACES[0]), key=lambda row: -row["share"])
+    for place, ((share, terms), row) in enumerate(zip(TABLE_2, rows, strict=True), 1):
+        measured = f"{row['share']:.0%}: {', '.join(row['terms'][:5])}"
+        yield Claim(model, f"IMDB, cluster {place} by size: its terms", f"{share:.0%}: {terms}", measured, None)
+
+
 def _cluster_claims(model: str, about: str, found: SalienceReading, table: Published) -> Iterator[Claim]:
     for (method, name), (size, precision, recall) in table.items():
         row = _best(found, method, name)
@@ -196,17 +222,22 @@ def _first_in_suspicion(
     model: str, found: SalienceReading, best: Row | None, representation: str = SPACES[0], about: str = ""
 ) -> Claim:
     """Whether the first cluster is the planted one: the best for the planted texts, and mostly made of them."""
-    rows = [
-        r for r in found.tables["clusters"].to_pylist() if (r["method"], r["representation"]) == (GRAD, representation)
-    ]
-    first = max(rows, key=lambda r: r["suspicion"])
+    claim = f"{about}the planted cluster comes first in the suspicion ranking"
+    first = max(_clusters(found, representation), key=lambda r: r["suspicion"], default=None)
+    if first is None:
+        return Claim(model, claim, NOT_THERE, f"not measured: {representation} makes no clusters of so few texts", None)
     return Claim(
         model,
-        f"{about}the planted cluster comes first in the suspicion ranking",
+        claim,
         NOT_THERE,
         f"first is cluster {first['id']} ({', '.join(first['terms'][:3])}), suspicion {first['suspicion']:.2f}",
         best is not None and first["id"] == best["cluster"] and best["precision"] >= 0.5,
     )
+
+
+def _clusters(found: SalienceReading, representation: str) -> list[Row]:
+    rows = found.tables["clusters"].to_pylist()
+    return [r for r in rows if (r["method"], r["representation"]) == (GRAD, representation)]
 
 
 def _best(found: SalienceReading, method: str, representation: str) -> Row | None:

@@ -28,14 +28,14 @@ ERRORS = "errors"
 
 @dataclass(frozen=True)
 class Settled:
-    """The options as this model and these corpora take them.
+    """The options as this model and these corpora take them; questions: one a target.
 
     within: each, all, or the name of a class; toward: the class of the terms; near: the class that neighbours must
     have, None where any will do. By corpus and row: classes, the true ones; looked_at, the slice; marked, empty where
     no marker was given. lists: the terms of each file of them.
     """
 
-    question: Question
+    questions: tuple[Question, ...]
     within: str
     toward: int
     near: int | None
@@ -47,8 +47,9 @@ class Settled:
 
 def settle(asked: Salience, model: Classifier, corpora: Sequence[Corpus]) -> Settled:
     """Everything that can be refused without a map is refused here."""
-    question = Question(asked.method, asked.target, asked.of)
-    model.check(question)
+    questions = tuple(Question(asked.method, target, asked.of) for target in asked.target)
+    for question in questions:
+        model.check(question)
     if asked.sensitivity and model.regression:
         raise InputError(f"--sensitivity: asks about a class, and {model.name} is a regression, which has none")
     if (asked.faithful or asked.sensitivity) and model.tokenizer.mask_id is None:
@@ -57,7 +58,7 @@ def settle(asked: Salience, model: Classifier, corpora: Sequence[Corpus]) -> Set
     what, wanted = asked.neighbours_wanted
     within = asked.within
     found = Settled(
-        question,
+        questions,
         within if within in ("each", "all") else model.labels[_class(model, within, "--within")],
         _class(model, asked.toward, "--toward") if asked.toward else len(model.labels) - 1,
         _class(model, wanted, "--neighbours-with") if what else None,

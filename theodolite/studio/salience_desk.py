@@ -118,7 +118,7 @@ class Desk:
             found.answers = _named(stored[0], self.view.classes)
             found.maps, found.source = [HeatMap(method=m.method, spans=spans(m.row)) for m in stored], "store"
         elif self.live and found.text is not None:
-            made = self._explained(found.text, found.text_b, self.view.methods, "predicted")
+            made = self._explained(found.text, found.text_b, list(self.view.options["method"]), "predicted")
             found.answers, found.maps, found.source = _answers(made), _heat_maps(made), "model"
         else:
             self._from_examples(found, about)

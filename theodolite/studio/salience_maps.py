@@ -23,6 +23,7 @@ from theodolite.salience.classes import chosen, classes_of
 from theodolite.salience.keeping import KeepMaps, StoredMaps
 from theodolite.salience.maps import UNLABELLED, Ints, TextMaps
 from theodolite.salience.vocabulary import Vocabulary
+from theodolite.salience.ways import Way, ways_of
 from theodolite.store import Store
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class SalienceMaps:
             return []
         size = int(self._manifest["plan"]["shard_size"])
         try:
-            parts = [(method, self._part(corpus, row // size, method)) for method in self._options["method"]]
+            parts = [(way.name, self._part(corpus, row // size, way.name)) for way in ways_of(self._options)]
         except LookupError:
             return []
         return [one for method, maps in parts for one in _one(found, maps, row, method)]
@@ -118,10 +119,11 @@ class SalienceMaps:
         if corpus is None:
             return None
         subject = self._subject(corpus)
-        stored = self._recalled(self._keep(subject), corpus, self._shards_of(corpus))
+        way = self._way(method)
+        stored = self._recalled(self._keep(subject, way), corpus, self._shards_of(corpus))
         if stored is None:
             return None
-        maps = cast(StoredMaps, stored).read(method)
+        maps = cast(StoredMaps, stored).read(way.method)
         mine = np.flatnonzero(chosen(corpus, self._options.get("where") or "")[maps.rows])
         maps = maps.take(mine)
         top_k = self._options["top_k"]
@@ -129,7 +131,7 @@ class SalienceMaps:
         if "cls" in self._options["representation"]:
             keep = KeepEmbeddings(subject, layer=-1, pooling="cls", distinct=False)
             kept = self._recalled(keep, corpus, self._shards_of(corpus))
-            vectors = None if kept is None else _vectors(cast(Embeddings, kept), maps.rows)
+            vectors = None if kept is None else cast(Embeddings, kept).of_rows(maps.rows)
         names = self._classes or ["value"]
         return Analysis(corpus, method, maps, Vocabulary(model), names, None if top_k == "all" else int(top_k), vectors)
 
@@ -139,14 +141,17 @@ class SalienceMaps:
         assert corpus is not None
         with self._lock:
             shard = self._shards_of(corpus)[index]
-        stored = self._recalled(self._keep(self._subject(corpus)), corpus, [shard])
+        way = self._way(method)
+        stored = self._recalled(self._keep(self._subject(corpus), way), corpus, [shard])
         if stored is None:
             raise LookupError(name)
-        return cast(StoredMaps, stored).read(method)
+        return cast(StoredMaps, stored).read(way.method)
 
-    def _keep(self, subject: Subject) -> KeepMaps:
-        options = self._options
-        question = Question(tuple(options["method"]), options["target"], options["of"])
+    def _way(self, name: str) -> Way:
+        return next(way for way in ways_of(self._options) if way.name == name)
+
+    def _keep(self, subject: Subject, way: Way) -> KeepMaps:
+        question = Question(tuple(self._options["method"]), way.target, self._options["of"])
         return KeepMaps(subject, question, {c.name: self._labels(c) for c in subject.corpora})
 
     def _subject(self, corpus: Corpus) -> Subject:
@@ -200,12 +205,6 @@ def _one(corpus: Corpus, maps: TextMaps, row: int, method: str) -> list[OneMap]:
     whole = {**about, "text": corpus.text(row), "text_b": second[0] if second else None}
     known = maps.probabilities[text] if maps.classes > 1 else maps.logits[text]
     return [OneMap(method, whole, [float(p) for p in known])]
-
-
-def _vectors(kept: Embeddings, rows: Ints) -> NDArray[Any]:
-    """(n, d) the vectors of some rows."""
-    every, vectors = kept.array()
-    return np.asarray(vectors[np.searchsorted(every, rows)])
 
 
 def _both_have_vectors(mine: Analysis, other: Analysis) -> bool:

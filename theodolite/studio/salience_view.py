@@ -16,6 +16,7 @@ from theodolite.corpus import Corpus
 from theodolite.reading import Reading, plain
 from theodolite.salience.heat import coloured
 from theodolite.salience.representations import REPRESENTATIONS
+from theodolite.salience.ways import ways_of
 from theodolite.studio.salience_schemas import (
     Change,
     ClusterCard,
@@ -98,7 +99,8 @@ class SalienceView:
 
     @property
     def methods(self) -> list[str]:
-        return list(self.options.get("method", ()))
+        """Of several targets, each method of each."""
+        return [way.name for way in ways_of(self.options)]
 
     @property
     def representations(self) -> list[str]:

@@ -10,7 +10,8 @@ import { categorical, OTHER } from "../../lib/colours";
 
 type What = "comprehensiveness" | "sufficiency";
 
-const RANDOM = "random";
+/** Of several targets each has a random order of its own. */
+const isRandom = (method: string) => method === "random" || method.startsWith("random of ");
 const SAID: Record<What, string> = {
   comprehensiveness: "Fall of the answer's probability when the most salient tokens are masked: more is better.",
   sufficiency: "Fall of the answer's probability when all but the most salient tokens are masked: less is better.",
@@ -20,7 +21,7 @@ const SAID: Record<What, string> = {
 export function TruthPanel({ rows }: { rows: readonly FaithfulnessRow[] }) {
   const [what, setWhat] = useState<What>("comprehensiveness");
   const methods = [...new Set(rows.map((row) => row.method))];
-  const colour = (method: string) => (method === RANDOM ? OTHER : categorical(methods.indexOf(method)));
+  const colour = (method: string) => (isRandom(method) ? OTHER : categorical(methods.indexOf(method)));
   const plot = useCallback((width: number) => drawn(rows, what, width), [rows, what]);
   return (
     <Panel title="Are the maps true?" note="Judged by masking, beside a random order of the tokens.">
@@ -69,7 +70,7 @@ function drawn(rows: readonly FaithfulnessRow[], what: What, width: number): Plo
     y: { grid: true, label: "fall of the probability" },
     color: {
       domain: methods,
-      range: methods.map((method, i) => (method === RANDOM ? OTHER : categorical(i))),
+      range: methods.map((method, i) => (isRandom(method) ? OTHER : categorical(i))),
     },
     marks: [
       Plot.ruleY([0], { stroke: "currentColor", strokeOpacity: 0.4 }),
