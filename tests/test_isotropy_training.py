@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,7 +28,10 @@ from theodolite.isotropy.epochs import FIGURES, ClsByEpoch
 from theodolite.isotropy.finetuning import HEAD, PLAIN, REGRESSION, ROUNDED, fine_tuning, rte, wic
 from theodolite.isotropy.frozen import Features, features, frozen_accuracy
 from theodolite.isotropy.measures import measure_array
+from theodolite.isotropy.published import BY_FILE, METHODS, PROPOSED
+from theodolite.isotropy.reproduce import reproduce
 from theodolite.rounding import rounder, rounder_of
+from theodolite.store import Store
 from theodolite.train.batch_rounding import (
     BatchRounding,
     cluster_directions,
@@ -531,3 +536,41 @@ def test_the_data_sets_are_pairs_with_classes(shared: Path) -> None:
         found = read(shared / "data")
         assert tuple(map(len, found)) == sizes
         assert all(corpus.texts_b(0, 1) and len(set(corpus.column("label").to_pylist())) == 2 for corpus in found)
+
+
+# --- the source's experiments, whole
+
+
+def _first_lines(source: Path, target: Path, number: int) -> None:
+    opened = gzip.open if source.suffix == ".gz" else open
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with opened(source, "rt", encoding="utf-8") as file, opened(target, "wt", encoding="utf-8") as out:
+        out.writelines(islice(file, number))
+
+
+def test_the_whole_reproduction_on_a_few_texts(small: str, shared: Path, tmp_path: Path) -> None:
+    """Every claim is there; a file of STS that is missing is said; CLS by epoch is a table and a figure."""
+    data = tmp_path / "data"
+    for name in ("sts/STSB_dev.tsv", "sts/SICK_train.txt", "sst2/dev.tsv", "sst2/train.tsv.gz",
+                 "rte/train.tsv.gz", "rte/dev.tsv.gz", "corpora/wiki.txt.gz", "wic/train.data.txt.gz",
+                 "wic/train.gold.txt.gz", "wic/dev.data.txt.gz", "wic/dev.gold.txt.gz"):  # fmt: skip
+        _first_lines(shared / "data" / name, data / name, 60)
+    found = reproduce(data, [small], limit=40, store=Store(tmp_path / "store"), progress=Silent())
+    said = {claim.claim: claim for claim in found.claims}
+    assert len(said) == len(found.claims)
+    for method in METHODS:
+        assert said[f"STS-B: {method}"].measured.count(" / ") == 2
+        assert said[f"STS2015: {method}"].measured == "not measured: no sts/STS15.tsv"
+    assert set(BY_FILE) == {name.split(":")[0] for name in said if name.endswith(f": {PROPOSED}")}
+    assert said["clusters gain on every data set"].measured.count(",") == 1
+    for name in ("RTE", "WiC"):
+        for epoch in range(4):
+            layers = said[f"{name}, plain, {epoch} epochs done: isotropy (mean offset) of CLS in layers 0, 1, …"]
+            assert layers.measured.count("(") == 7
+    table = found.reading.tables["cls_by_epoch"].to_pylist()
+    assert {(r["dataset"], r["training"]) for r in table} == {(d, t) for d in ("RTE", "WiC") for t in (PLAIN, ROUNDED)}
+    found.save(tmp_path / "out")
+    assert "cls-by-epoch" in found.reading.drawings()
+    (data / "sts" / "STSB_dev.tsv").unlink()
+    with pytest.raises(InputError, match=r"no sts/STSB_dev\.tsv"):
+        reproduce(data, [small], limit=40, store=Store(tmp_path / "store"), progress=Silent())

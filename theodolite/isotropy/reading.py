@@ -36,7 +36,10 @@ SHORT_STS = {
 
 
 class IsotropyReading(Reading):
-    """Tables ``measures`` (a row a corpus, layer and method), ``sts`` where files were given, ``points`` to draw."""
+    """Tables ``measures`` (a row a corpus, layer and method), ``sts`` where files were given, ``points`` to draw.
+
+    A reproduction has ``cls_by_epoch`` too: the space of CLS in every layer while classifiers are trained.
+    """
 
     instrument: ClassVar[str] = "isotropy"
 
@@ -79,6 +82,13 @@ class IsotropyReading(Reading):
                 "Spearman's correlation of cosines with people's scores, times 100, in the last layer asked for, with "
                 "95% intervals. Fitted on the evaluated texts themselves (unlabelled), unless a corpus is named.",
                 self._draw_sts,
+            )
+        if "cls_by_epoch" in self.tables:
+            found["cls-by-epoch"] = Drawing(
+                "CLS while a classifier is trained",
+                "Plain fine-tuning, a line an epoch (0: before the first). Left, isotropy by the partition function "
+                "as a power of ten (0 is round), right, the mean's length relative to the mean length (0 is centred).",
+                self._draw_epochs,
             )
         return found
 
@@ -137,6 +147,25 @@ class IsotropyReading(Reading):
                     curve(place, layers, values[""], number=number, label=label, dotted=dotted, **ends)
             over_layers(axes[0], f"Partition (min Z / max Z), {corpus}", "log10 (0: round)")
             over_layers(axes[1], f"Mean cosine, {corpus}", "cosine")
+            legend(figure, *axes[0].get_legend_handles_labels())
+        return figure
+
+    def _draw_epochs(self) -> Figure:
+        rows = [r for r in self._first("cls_by_epoch") if r["training"] == "plain"]
+        datasets = list(dict.fromkeys(r["dataset"] for r in rows))
+        with styled():
+            figure, axes = panels(len(datasets), 2)
+            for number, dataset in enumerate(datasets):
+                left, right = axes[2 * number : 2 * number + 2]
+                mine = [r for r in rows if r["dataset"] == dataset]
+                for epoch in sorted({r["epoch"] for r in mine}):
+                    series = sorted((r for r in mine if r["epoch"] == epoch), key=lambda r: r["layer"])
+                    layers = [r["layer"] for r in series]
+                    for place, name, scale in ((left, "log_partition", 1 / math.log(10)), (right, "mean_offset", 1.0)):
+                        values = [_times(r[name], scale) for r in series]
+                        curve(place, layers, values, number=epoch, label=f"{epoch} epochs done")
+                over_layers(left, f"Partition of CLS, {dataset}", "log10 (0: round)")
+                over_layers(right, f"Mean offset of CLS, {dataset}", "share of the length")
             legend(figure, *axes[0].get_legend_handles_labels())
         return figure
 

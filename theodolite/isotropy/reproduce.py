@@ -6,47 +6,34 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from theodolite.claims import Claim, Reproduction
 from theodolite.corpus import Corpus
 from theodolite.errors import InputError
 from theodolite.instrument import Progress
 from theodolite.isotropy.findings import small
 from theodolite.isotropy.instrument import Isotropy
+from theodolite.isotropy.published import BY_FILE, BY_METHOD, FINE_TUNED, METHODS, PROPOSED
 from theodolite.isotropy.reading import IsotropyReading
 from theodolite.running import run
 
 if TYPE_CHECKING:
+    from theodolite.isotropy.finetuning import FineTuning
     from theodolite.store import Store
 
 Row = dict[str, Any]
 
-PROPOSED = "kmeans+mean+pca"
-# Files of the data folder, and the source's name for each data set where it has one.
+# The data sets, and the file of each in the data folder.
 FILES = {
-    **{"STS12.tsv": "STS2012", "STS13.tsv": "STS2013", "STS14.tsv": "STS2014", "STSB_dev.tsv": "STS-B"},
-    **{"SICK_train.txt": "SICK"},
+    "STS2012": "STS12.tsv",
+    "STS2013": "STS13.tsv",
+    "STS2014": "STS14.tsv",
+    "STS2015": "STS15.tsv",
+    "STS2016": "STS16.tsv",
+    "STS-B": "STSB_dev.tsv",
+    "SICK": "SICK_train.txt",
 }
-# Pearson, Spearman, isotropy of STS-B by method.
-BY_METHOD = {
-    "none": (56.16, 54.09, 3.36e-5),
-    "mean": (60.08, 57.00, 2.16e-6),
-    "abtt": (47.40, 46.67, 9.61e-13),
-    "kmeans+mean": (68.43, 64.25, 0.2376),
-    "gmm+mean+pca": (70.53, 67.32, 0.6380),
-    PROPOSED: (70.75, 67.50, 0.6353),
-}
-# … of each data set before and after.
-BY_FILE = {
-    "STS2012": ((45.46, 43.53, 2.97e-5), (72.67, 64.73, 0.55)),
-    "STS2013": ((62.39, 59.50, 2.6e-4), (69.88, 68.89, 0.46)),
-    "STS2014": ((56.71, 53.36, 3.84e-6), (66.11, 62.14, 0.53)),
-    "STS-B": ((56.16, 54.09, 3.36e-5), (70.75, 67.50, 0.63)),
-    "SICK": ((62.32, 59.38, 2.93e-4), (66.47, 63.07, 0.492)),
-}
-
-
-# Accuracy and isotropy of fine-tuning, plain and with the transform inside.
-FINE_TUNED = {"RTE": ((65.3, 4.86e-5), (62.8, 0.29)), "WiC": ((64.04, 8.26e-4), (62.1, 0.13))}
 FROZEN_TEXTS = 6_000
 # Sentences of Wikipedia for contrastive training: some minutes on two cores.
 SENTENCES = 5_000
@@ -56,51 +43,60 @@ def reproduce(data: Path, models: list[str], *, limit: int | None, store: Store,
     """Judge each encoder's last layer by STS, as it is and after every method, fitted on the evaluated texts; then
     classify SST-2 on frozen vectors, and fine-tune on RTE and WiC with and without the transform.
 
-    limit: texts or pairs to train on; the files of STS are taken whole.
+    limit: texts or pairs to train on; the files of STS that there are, STS-B's among them, are taken whole.
     """
     from theodolite.encoder.encoder import Encoder
 
-    files = [data / "sts" / name for name in FILES]
-    missing = next((file for file in files if not file.exists()), None)
-    if missing is not None:
-        raise InputError(f"--data: no sts/{missing.name} in {data}")
-    asked = Isotropy(sts=tuple(map(str, files)), methods=",".join(BY_METHOD))
+    files = [data / "sts" / name for name in FILES.values() if (data / "sts" / name).exists()]
+    if not (data / "sts" / FILES["STS-B"]).exists():
+        raise InputError(f"--data: no sts/{FILES['STS-B']} in {data}")
+    asked = Isotropy(sts=tuple(map(str, files)), methods=",".join(METHODS))
     claims: list[Claim] = []
     readings: list[IsotropyReading] = []
+    epochs: list[Row] = []
     for model in models:
         [found] = run([asked], Encoder.load(model), asked.own_corpora(), store=store, progress=progress)
         assert isinstance(found, IsotropyReading)
         readings.append(found)
         claims += _claims(model, found.tables["sts"].to_pylist())
         claims += _frozen(model, data, limit)
-        claims += _fine_tuned(model, data, limit, store, progress)
+        for name in FINE_TUNED:
+            tuned, pairs = _tuned(model, name, data, limit, store, progress)
+            claims += _fine_tuned(model, name, tuned, pairs)
+            epochs += tuned.epochs
         claims += contrastive(model, data, limit, store, progress)
     title = (
-        "Isotropy by clusters (source 004): published on BERT-base, measured here, each fitted on the evaluated texts"
+        "Isotropy by clusters (source 004): published on BERT-base, measured here, each fitted on the evaluated texts; "
+        "Pearson / Spearman / isotropy, which is measured over both signs of every direction"
     )
-    return Reproduction(title, claims, IsotropyReading.beside(readings))
+    whole = IsotropyReading.beside(readings)
+    tables = {**whole.tables, "cls_by_epoch": pa.Table.from_pylist(epochs)}
+    return Reproduction(title, claims, IsotropyReading(tables, whole.findings, whole.manifest))
 
 
 def _claims(model: str, rows: Sequence[Row]) -> Iterator[Claim]:
-    of = {(FILES[_file(r["dataset"])], r["method"]): r for r in rows}
-    for method, published in BY_METHOD.items():
-        yield Claim(model, f"STS-B: {method}", _three(*published), _measured(of["STS-B", method]), None)
+    of = {(_name(r["dataset"]), r["method"]): r for r in rows}
+    there = [name for name in BY_FILE if (name, "none") in of]
+    for name, published in BY_METHOD.items():
+        for method, figures in published.items():
+            yield Claim(model, f"{name}: {method}", _three(*figures), _measured(of, name, method), None)
     for name, pair in BY_FILE.items():
-        for method, published in zip(("none", PROPOSED), pair, strict=True):
-            yield Claim(model, f"{name}: {method}", _three(*published), _measured(of[name, method]), None)
-    on_b = {method: of["STS-B", method]["spearman"] for method in BY_METHOD}
-    theirs = sorted(BY_METHOD, key=lambda method: BY_METHOD[method][1])
-    ours = sorted(on_b, key=lambda method: on_b[method])
+        for method, figures in zip(("none", PROPOSED), pair, strict=True):
+            if name not in BY_METHOD:
+                yield Claim(model, f"{name}: {method}", _three(*figures), _measured(of, name, method), None)
+    on_b, published = {method: of["STS-B", method]["spearman"] for method in METHODS}, BY_METHOD["STS-B"]
+    theirs = sorted(METHODS, key=lambda method: published[method][1])
+    ours = sorted(METHODS, key=lambda method: on_b[method])
     yield Claim(model, "order of the methods on STS-B, worst first", ", ".join(theirs), ", ".join(ours), ours == theirs)
-    ahead = {name: of[name, PROPOSED]["spearman"] - of[name, "abtt"]["spearman"] for name in BY_FILE}
+    ahead = {name: of[name, PROPOSED]["spearman"] - of[name, "abtt"]["spearman"] for name in there}
     yield Claim(
         model,
         "clusters do better than one mean and PCA of all (abtt)",
-        f"{BY_METHOD[PROPOSED][1] - BY_METHOD['abtt'][1]:+.1f} on STS-B",
+        _points({name: figures[PROPOSED][1] - figures["abtt"][1] for name, figures in BY_METHOD.items()}),
         _points(ahead),
         all(gain > 0 for gain in ahead.values()),
     )
-    gains = {name: of[name, PROPOSED]["spearman"] - of[name, "none"]["spearman"] for name in BY_FILE}
+    gains = {name: of[name, PROPOSED]["spearman"] - of[name, "none"]["spearman"] for name in there}
     yield Claim(
         model,
         "clusters gain on every data set",
@@ -131,37 +127,46 @@ def _frozen(model: str, data: Path, limit: int | None) -> Iterator[Claim]:
     )
 
 
-def _fine_tuned(model: str, data: Path, limit: int | None, store: Store, progress: Progress) -> Iterator[Claim]:
-    """RTE and WiC: plain, with the transform on each batch's CLS vectors, and with it applied to the plain model's."""
-    from theodolite.isotropy.finetuning import HEAD, fine_tuning, rte, wic
+def _tuned(
+    model: str, name: str, data: Path, limit: int | None, store: Store, progress: Progress
+) -> tuple[FineTuning, int]:
+    """RTE or WiC, plain and with the transform on each batch's CLS vectors; and the number of pairs trained on."""
+    from theodolite.isotropy.finetuning import fine_tuning, rte, wic
     from theodolite.train.classifier import Training
 
-    for name, read in (("RTE", rte), ("WiC", wic)):
-        training, held = read(data, limit)
-        way = Training(epochs=3, evaluations=1)
-        found = fine_tuning(model, name, training, held, store.folder("models"), way, progress=progress)
-        plain, rounded = (r for r in found.rows if r["judge"] == HEAD)
-        published = " to ".join(f"{accuracy:.1f} ({small(isotropy)})" for accuracy, isotropy in FINE_TUNED[name])
-        yield Claim(
-            model,
-            f"{name}: fine-tuning with the transform inside does not help ({len(training):,} pairs)",
-            published,
-            f"{_accuracy(plain)} to {_accuracy(rounded)}; always one class: {100 * plain['baseline']:.1f}",
-            rounded["accuracy"] <= plain["high"],
-        )
-        before, after = (r for r in found.rows if r["judge"] != HEAD)
-        measured = f"{_accuracy(before)} to {_accuracy(after)}"
-        yield Claim(model, f"{name}: the transform applied to the plain model's CLS vectors", "", measured, None)
-        last = max(
-            (r for r in found.epochs if r["training"] == plain["training"]), key=lambda r: (r["epoch"], r["layer"])
-        )
-        yield Claim(
-            model,
-            f"{name}: after fine-tuning CLS is zero-mean already, which is why it does not help",
-            "zero-mean",
-            f"mean offset {last['mean_offset']:.2f} in layer {last['layer']} after epoch {last['epoch']}",
-            last["mean_offset"] < 0.1,
-        )
+    training, held = {"RTE": rte, "WiC": wic}[name](data, limit)
+    way = Training(epochs=3, evaluations=1)
+    return fine_tuning(model, name, training, held, store.folder("models"), way, progress=progress), len(training)
+
+
+def _fine_tuned(model: str, name: str, found: FineTuning, pairs: int) -> Iterator[Claim]:
+    """Does the transform help inside the model, or applied to the plain model's vectors? And CLS, epoch by epoch."""
+    from theodolite.isotropy.finetuning import HEAD
+
+    plain, rounded = (r for r in found.rows if r["judge"] == HEAD)
+    yield Claim(
+        model,
+        f"{name}: fine-tuning with the transform inside does not help ({pairs:,} pairs)",
+        " to ".join(f"{accuracy:.1f} ({small(isotropy)})" for accuracy, isotropy in FINE_TUNED[name]),
+        f"{_accuracy(plain)} to {_accuracy(rounded)}; always one class: {100 * plain['baseline']:.1f}",
+        rounded["accuracy"] <= plain["high"],
+    )
+    before, after = (r for r in found.rows if r["judge"] != HEAD)
+    measured = f"{_accuracy(before)} to {_accuracy(after)}"
+    yield Claim(model, f"{name}: the transform applied to the plain model's CLS vectors", "", measured, None)
+    mine = [r for r in found.epochs if r["training"] == plain["training"]]
+    for epoch in sorted({r["epoch"] for r in mine}):
+        layers = ", ".join(f"{small(r['partition'])} ({r['mean_offset']:.2f})" for r in mine if r["epoch"] == epoch)
+        claim = f"{name}, plain, {epoch} epochs done: isotropy (mean offset) of CLS in layers 0, 1, …"
+        yield Claim(model, claim, "", layers, None)
+    last = max(mine, key=lambda r: (r["epoch"], r["layer"]))
+    yield Claim(
+        model,
+        f"{name}: after fine-tuning CLS is zero-mean already, which is why it does not help",
+        "zero-mean",
+        f"mean offset {last['mean_offset']:.2f} in layer {last['layer']} after epoch {last['epoch']}",
+        last["mean_offset"] < 0.1,
+    )
 
 
 def contrastive(model: str, data: Path, limit: int | None, store: Store, progress: Progress) -> Iterator[Claim]:
@@ -214,15 +219,19 @@ def _accuracy(row: Row) -> str:
     return f"{value:.1f} ({low:.1f} to {high:.1f}; isotropy {small(row['partition'])})"
 
 
-def _file(dataset: str) -> str:
-    return next(name for name in FILES if name.startswith(f"{dataset}."))
+def _name(dataset: str) -> str:
+    """The source's name of a file's data set."""
+    return next(name for name, file in FILES.items() if file.startswith(f"{dataset}."))
 
 
 def _three(pearson: float, spearman: float, isotropy: float) -> str:
     return f"{pearson:.1f} / {spearman:.1f} / {small(isotropy)}"
 
 
-def _measured(row: Row) -> str:
+def _measured(of: dict[tuple[str, str], Row], name: str, method: str) -> str:
+    row = of.get((name, method))
+    if row is None:
+        return f"not measured: no sts/{FILES[name]}"
     return _three(row["pearson"], row["spearman"], row["partition"])
 
 
