@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from theodolite.claims import Reproduction
     from theodolite.reading import Overview, Passage, Reading
 
+# How many words get a bar, and how many columns the longest has.
+BARS, BAR = 8, 24
 # Weights from this on are shown in this style.
 SHADES = ((0.66, "not dim bold black on dark_orange"), (0.33, "not dim black on light_goldenrod2"))
 
@@ -24,7 +27,8 @@ def reading(found: Reading) -> None:
     for card in found.terminal_cards():
         console.print(escape(card.title), style="bold")
         for passage in card.passages:
-            console.print(_coloured(passage), "\n")
+            console.print(_coloured(passage))
+            console.print(_bars(passage), "\n")
     for table in found.overview():
         console.print(_table(table))
     findings(found.findings)
@@ -58,6 +62,18 @@ def _coloured(passage: Passage) -> Text:
         if number in passage.notes:
             shown.append(f"[{passage.notes[number]}]", style="bold not dim")
     return shown
+
+
+def _bars(passage: Passage) -> Text:
+    """The heaviest pieces of a text, a bar each."""
+    heavy = sorted((span for span in passage.spans if span[1] > 0), key=lambda span: -span[1])[:BARS]
+    room = max((cell_len(text) for text, _ in heavy), default=0)
+    return Text("\n").join(
+        Text.assemble(
+            f"  {set_cell_size(text, room)} ", ("█" * max(1, round(BAR * weight)), "dark_orange"), f" {weight:.2f}"
+        )
+        for text, weight in heavy
+    )
 
 
 def _table(overview: Overview) -> Table:
