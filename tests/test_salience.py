@@ -253,8 +253,8 @@ def test_targets(classifier, sst2, tmp_path):
 
 def test_several_targets_are_one_run_and_each_as_alone(classifier, sst2, tmp_path):
     few = Corpus.of(sst2.texts(0, 20), "few", labels=sst2.column("label").to_pylist()[:20])
-    asked = Salience(method=("grad-l2", "grad-x-input"), clusters=2, faithful=10, map="none", keep_maps=True)
-    targets = ("predicted", "0", "label")
+    asked = Salience(method=("grad-l2", "grad-x-input"), clusters=2, faithful=4, map="none", keep_maps=True)
+    targets = ("label", "0")
     [whole] = run([replace(asked, target=targets)], classifier, [few], store=Store(tmp_path / "whole"))
     assert whole.tables["texts"].num_rows == 20
     for target in targets:
@@ -429,17 +429,6 @@ def test_bad_input(case, classifier, sst2, tmp_path, capsys):
     assert out == ""
     assert said in err.splitlines()[-1]
     assert "Traceback" not in err
-
-
-def test_odd_texts(classifier, tmp_path):
-    """A text of one token, one of 50,000, one class only: measured, and the windows counted."""
-    corpus = Corpus.of(["good", "fine " * 50_000, "good film", "nice", "good one"], "odd", labels=[1, 1, 1, 1, 1])
-    asked = Salience(clusters=2, within="all", faithful=0, map="none")
-    [found] = run([asked], classifier, [corpus], store=Store(tmp_path))
-    assert found.tables["texts"].num_rows == 5
-    assert found.manifest["corpora"][0]["windowed"] == 1
-    whole = next(r for r in found.tables["predictions"].to_pylist() if r["class"] == "all")
-    assert whole["baseline"] == 1
 
 
 def test_a_term_that_never_occurs(classifier, sst2, tmp_path):

@@ -270,10 +270,11 @@ def test_a_mean_that_is_missing_supports_no_claim() -> None:
 def test_the_whole_reproduction_on_a_few_texts(shared: Path, tmp_path: Path, monkeypatch) -> None:
     """Every experiment is trained and looked at, and what so few texts cannot show is said, not fatal."""
     monkeypatch.setattr("theodolite.salience.reproduce.IG_REVIEWS", 2)
+    rules = ("word", "length")
+    monkeypatch.setattr("theodolite.salience.reproduce.OTHER_RULES", rules)
     model = str(shared / "models" / "xtremedistil-l6-h256")
     found = reproduce(shared / "data", [model], limit=24, store=Store(tmp_path), progress=Silent())
     said = {claim.claim: claim for claim in found.claims}
-    rules = ("word", "order", "position", "length")
     for name in ("planted-sst2", "imdb", "toxicity", *(f"planted-sst2-{rule}" for rule in rules)):
         assert "always one class" in said[f"{name}: accuracy on held-out texts (24 trained on)"].measured
     assert said["planted-sst2: the rest"].measured.startswith("not measured: --clusters 3: ")
@@ -282,6 +283,20 @@ def test_the_whole_reproduction_on_a_few_texts(shared: Path, tmp_path: Path, mon
     found.save(tmp_path / "out")
     with pytest.raises(InputError, match=r"no sst2/train\.tsv\.gz"):
         reproduce(tmp_path, [model], limit=24, store=Store(tmp_path), progress=Silent())
+
+
+# --- very short, very long, one class only
+
+
+def test_odd_texts(head, tmp_path: Path) -> None:
+    """A text of one token, one of 50,000, one class only: measured, and the windows counted."""
+    corpus = Corpus.of(["good", "fine " * 50_000, "good film", "nice", "good one"], "odd", labels=[1, 1, 1, 1, 1])
+    asked = Salience(clusters=2, within="all", faithful=0, map="none")
+    [found] = run([asked], head("0", "1"), [corpus], store=Store(tmp_path))
+    assert found.tables["texts"].num_rows == 5
+    assert found.manifest["corpora"][0]["windowed"] == 1
+    whole = next(r for r in found.tables["predictions"].to_pylist() if r["class"] == "all")
+    assert whole["baseline"] == 1
 
 
 # --- keys, and how many errors are shown
