@@ -18,6 +18,7 @@ from theodolite import Corpus, Encoder, InputError, Salience, SalienceReading, S
 from theodolite.accumulate import wilson
 from theodolite.encoder.maps import Question
 from theodolite.encoder.resolve import resolve
+from theodolite.errors import StoreError
 from theodolite.instrument import Silent, Subject
 from theodolite.salience.classes import marked
 from theodolite.salience.experiments import Experiment
@@ -25,7 +26,7 @@ from theodolite.salience.findings import findings
 from theodolite.salience.keeping import KeepMaps
 from theodolite.salience.maps import TextMaps
 from theodolite.salience.predictions import prediction_rows
-from theodolite.salience.reproduce import _comments, reproduce
+from theodolite.salience.reproduce import _as_far_as_it_goes, _comments, reproduce
 from theodolite.salience.sensitivity import ListSensitivity
 from theodolite.salience.study import draw_rationales
 from theodolite.train.classifier import Training
@@ -283,6 +284,22 @@ def test_the_whole_reproduction_on_a_few_texts(shared: Path, tmp_path: Path, mon
     found.save(tmp_path / "out")
     with pytest.raises(InputError, match=r"no sst2/train\.tsv\.gz"):
         reproduce(tmp_path, [model], limit=24, store=Store(tmp_path), progress=Silent())
+
+
+@pytest.mark.parametrize("fault", [InputError("too few"), StoreError("disk full")])
+def test_a_reproduction_goes_on_after_too_few_texts_but_not_without_a_store(fault: InputError) -> None:
+    def claims():
+        yield "first"
+        raise fault
+
+    few = Corpus.of(["a"], "few")
+    found = _as_far_as_it_goes(claims(), "it", Experiment("imdb", few, few, Training()))
+    assert next(found) == "first"
+    if isinstance(fault, StoreError):
+        with pytest.raises(StoreError, match="disk full"):
+            next(found)
+    else:
+        assert next(found).measured == "not measured: too few"
 
 
 # --- very short, very long, one class only

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from theodolite.claims import Claim, Reproduction
-from theodolite.errors import InputError
+from theodolite.errors import InputError, StoreError
 from theodolite.instrument import Progress
 from theodolite.running import run
 from theodolite.salience.experiments import Experiment, comments, planted, reviews, smaller
@@ -109,6 +109,8 @@ def reproduce(data: Path, models: list[str], *, limit: int | None, store: Store,
 def _as_far_as_it_goes(claims: Iterator[Claim], model: str, experiment: Experiment) -> Iterator[Claim]:
     try:
         yield from claims
+    except StoreError:
+        raise
     except InputError as fault:
         yield Claim(model, f"{experiment.name}: the rest", "", f"not measured: {fault}", None)
 
@@ -205,7 +207,7 @@ def _comments(model: str, experiment: Experiment, measure: Any) -> Iterator[Clai
 def _table_2(model: str, found: SalienceReading) -> Iterator[Claim]:
     """The clusters by salience-vocab, the largest first."""
     rows = sorted(_clusters(found, SPACES[0]), key=lambda row: -row["share"])
-    for place, ((share, terms), row) in enumerate(zip(TABLE_2, rows, strict=True), 1):
+    for place, ((share, terms), row) in enumerate(zip(TABLE_2, rows, strict=False), 1):
         measured = f"{row['share']:.0%}: {', '.join(row['terms'][:5])}"
         yield Claim(model, f"IMDB, cluster {place} by size: its terms", f"{share:.0%}: {terms}", measured, None)
 
