@@ -419,6 +419,27 @@ def test_tfidf_w2v_is_the_product_of_weights_and_cosine(minilm, pairs, tmp_path)
         assert score == pytest.approx(cosine * sides[0][1][i] * sides[1][1][j], abs=1e-6)
 
 
+def test_rarity_of_a_single_pair_is_counted_in_a_corpus(minilm, pairs, tmp_path) -> None:
+    """A word that many texts of the corpus have weighs less; without one the reading says that it is taken as 1."""
+    place = tmp_path / "many.txt"
+    place.write_text("\n".join(["a dress of cotton"] * 30 + ["a velvet coat"]))
+    texts = {"a": "A velvet dress", "b": "A dress of velvet"}
+    saliency, said = {}, {}
+    for rarity in ("", f"many={place}"):
+        asked = Similarity(**texts, method=("tfidf-w2v",), rarity=rarity)
+        [found] = run([asked], minilm, asked.own_corpora(), store=Store(tmp_path / "store"))
+        saliency[rarity] = {word["word"]: word["saliency"] for word in found.to_json()["words_a"]}
+        said[rarity] = " ".join(found.findings)
+    one, counted = saliency.values()
+    assert one["velvet"] == one["dress"]
+    idf = {"a": np.log(32 / 32) + 1, "velvet": np.log(32 / 2) + 1, "dress": np.log(32 / 31) + 1}
+    length = np.sqrt(sum(weight**2 for weight in idf.values()))
+    assert counted["velvet"] == pytest.approx(idf["velvet"] / length, abs=1e-6)
+    assert counted["dress"] == pytest.approx(idf["dress"] / length, abs=1e-6)
+    assert ["taken as 1" in sentence for sentence in said.values()] == [True, False]
+    assert "31 texts" in said[f"many={place}"]
+
+
 def test_under_a_transform(minilm, pairs, tmp_path) -> None:
     from theodolite.rounding import MeanRemoval, save
 

@@ -15,9 +15,11 @@ import pyarrow as pa
 from theodolite.catalogue.baseline import less_similar
 from theodolite.catalogue.explaining import asked_of, baseline_of
 from theodolite.catalogue.search import Catalogue, Ints
+from theodolite.encoder.quadrature import RULE
 from theodolite.errors import InputError
 from theodolite.instrument import Progress, Silent
 from theodolite.similarity.explanation import Asked
+from theodolite.similarity.methods import INTEGRATED
 from theodolite.similarity.tables import in_json, kept
 from theodolite.store import Recipe, Store
 
@@ -197,6 +199,8 @@ def _descriptions(catalogue: Catalogue, limit: int | None) -> int:
 def _recipe(catalogue: Catalogue, encoder: Encoder, asked: Asked, k: int) -> Recipe:
     # The catalogue's key has the model, the tokenizer, the windows, the items and the pooling in it.
     given = {"methods": ",".join(asked.methods), "similarity": asked.similarity, "base": asked.base}
+    if INTEGRATED in asked.methods:
+        given["rule"] = RULE
     # form: another number where the same options give other values.
     numbers = {"top_k": asked.top_k, "k": k, "block": BLOCK, "form": 1}
     return Recipe(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from theodolite.corpus import Corpus, Shard
 from theodolite.encoder.maps import INTEGRATED, TOLERANCE
+from theodolite.encoder.quadrature import RULE
 from theodolite.instrument import Needs, Subject
 from theodolite.kept import KeepTables
 from theodolite.salience.maps import Ints, TextMaps, together
@@ -41,8 +42,7 @@ class KeepMaps(KeepTables):
             ("steps", question.steps or 0),
         )
         if INTEGRATED in question.methods and question.steps is None:
-            # Another rule for the steps gives other numbers, within the same error.
-            parts += (("rule", "sinh"),)
+            parts += (("rule", RULE),)
         self.recipe, self.store = Recipe("salience", subject.encoder, parts), subject.store
 
     def targets(self, corpus: Corpus) -> Ints | None:

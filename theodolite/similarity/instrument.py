@@ -51,6 +51,9 @@ class Similarity(Instrument):
     base: str = option("pad", "Where integrated gradients begin.", choices=BASES)
     top_k: int = option(2, "The explanation is the pairs of this many clusters of scores.", minimum=1)
     vectors: str = option("", "Word vectors (word2vec, GloVe) for tfidf-w2v.", metavar="FILE")
+    rarity: str = option(
+        "", "The corpus in which tfidf-w2v counts how rare words are; the texts given by default.", metavar="SOURCE"
+    )
     sanity: bool = option(False, "Do the explanations change when the model's weights are drawn anew?")
     faithfulness: bool = option(False, "Does the similarity fall when salient words are deleted? Methods compared.")
     seed: int = option(0, "Seed of every random choice.", minimum=0)
@@ -124,8 +127,9 @@ class Similarity(Instrument):
         if not self._by_rarity:
             return Baseline()
         texts = [text for c in corpora for text in (*c.texts(), *(c.texts_b() or []))]
+        counted = Corpus.parse(self.rarity).texts() if self.rarity else texts
         # Of one pair there is nothing to count: a word of both would only look common.
-        idf = Idf.of(texts) if len(texts) > 2 else Idf()
+        idf = Idf.of(counted) if self.rarity or len(texts) > 2 else Idf()
         if not self.vectors:
             return Baseline(idf)
         words = {text[a:b] for text in texts for a, b in units(text)}
@@ -143,9 +147,9 @@ class Similarity(Instrument):
         if not self._by_rarity:
             return said
         rarity = (
-            f"counted in the {baseline.idf.texts:,} texts"
+            f"counted in {self.rarity or 'the texts given'} ({baseline.idf.texts:,} texts)"
             if baseline.idf.texts
-            else "taken as 1, for one pair tells none"
+            else "taken as 1, for one pair tells none (--rarity names a corpus)"
         )
         vectors = baseline.vectors.name if baseline.vectors else "the encoder's own input embeddings"
         return [*said, f"tfidf-w2v: the rarity of words is {rarity}; their vectors are {vectors}."]

@@ -11,10 +11,11 @@ import pyarrow as pa
 from theodolite.accumulate import Gathered
 from theodolite.corpus import Corpus, Shard
 from theodolite.encoder.encoder import DEFAULT_BUDGET
+from theodolite.encoder.quadrature import RULE
 from theodolite.instrument import Needs, Observation, Pass, Subject
 from theodolite.similarity.explaining import BLOCK, Baseline, explain_pairs
 from theodolite.similarity.explanation import Asked, Ints
-from theodolite.similarity.methods import TFIDF
+from theodolite.similarity.methods import INTEGRATED, TFIDF
 from theodolite.similarity.tables import kept
 from theodolite.store import Recipe
 
@@ -92,6 +93,8 @@ def recipe_of(
         # Another number where the same options give other values.
         ("form", 1),
     )
+    if INTEGRATED in asked.methods:
+        parts += (("rule", RULE),)
     if TFIDF in asked.methods:
         counted = sorted(baseline.idf.counts.items())
         rarity = sha256(repr((baseline.idf.texts, counted)).encode()).hexdigest()
