@@ -27,7 +27,7 @@ class Question:
     """What is asked: by which methods, of the ``logit`` or the ``probability`` of which class.
 
     target: ``predicted``, ``label`` (the text's own), or the number of a class. steps: of integrated gradients; where
-    none are given they are doubled until the weights add up.
+    none are given there are more until the weights add up.
     """
 
     methods: tuple[str, ...] = (GRAD_L2,)
