@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from theodolite.store import RunFolder
 
 SHARD_SIZE = 2048
+# A salience map costs some forward passes, by integrated gradients twenty or more: so much less is lost with a shard.
+SMALLER_FOR_MAPS = 8
 DEFAULT_BUDGET = 1024
 CANDIDATE_BUDGETS = (512, 1024, 2048, 4096)
 # The search costs as much as encoding 65,000 tokens: only a run thirty times as long can win it back.
@@ -34,9 +36,12 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class Plan:
-    """How the run is done: rows a shard, tokens a batch, compiled or not, and budgets halved on the way."""
+    """How the run is done: rows a shard (where salience maps are made, fewer), tokens a batch, compiled or not, and
+    budgets halved on the way.
+    """
 
     shard_size: int
+    maps_shard_size: int
     token_budget: int
     compiled: bool = False
     halved: dict[str, int] = field(default_factory=dict)
@@ -65,7 +70,7 @@ def settle(folder: RunFolder, options: RunOptions, encoder: Encoder | None, samp
 
 def _new(options: RunOptions, encoder: Encoder | None, sample: Tokens | None, texts: int) -> Plan:
     budget = options.token_budget
-    plan = Plan(options.shard_size, budget or DEFAULT_BUDGET)
+    plan = Plan(options.shard_size, max(1, options.shard_size // SMALLER_FOR_MAPS), budget or DEFAULT_BUDGET)
     if encoder is None or encoder.layers == 0 or sample is None or len(sample) == 0:
         return plan
     expected = float(sample.lengths.mean()) * texts

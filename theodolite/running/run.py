@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from theodolite.reading import Reading
 
 # One more whenever a pass's partial results change in form or meaning: a run begun before is then begun anew.
-PARTIALS = 2
+PARTIALS = 3
 
 
 def run(
@@ -40,7 +40,8 @@ def run(
 ) -> list[Reading]:
     """Measure an encoder over corpora with several instruments at once; one reading each, in their order.
 
-    Passes that need no model go first; those that need it wait for one another and share one forward pass.
+    Passes that need no model go first; those that need it wait for one another and share one forward pass; those that
+    want salience maps, which cost more than that, come last.
     What is found of each shard is in the store at once: the same call after an interruption goes on there.
 
     >>> from theodolite import Contextuality, Corpus, Encoder
@@ -126,8 +127,8 @@ class _Session:
             go_on(i, None)
         step = 0
         while waiting:
-            light = [i for i, asked in waiting.items() if not asked.needs.model]
-            wave = light or list(waiting)
+            turns = {i: (asked.needs.model, asked.needs.maps is not None) for i, asked in waiting.items()}
+            wave = [i for i, turn in turns.items() if turn == min(turns.values())]
             found = self._traverse(step, [waiting.pop(i) for i in wave])
             for i, result in zip(wave, found, strict=True):
                 go_on(i, result)
@@ -142,7 +143,8 @@ class _Session:
         """Go over every shard once for all these passes; what each found, by corpus."""
         model = any(p.needs.model for p in passes)
         plan = self._settled()
-        tasks = self._tasks(plan)
+        maps = any(p.needs.maps is not None for p in passes)
+        tasks = self._tasks(plan.maps_shard_size if maps else plan.shard_size)
         worker = ShardWork(step, passes, self.encoder, self.folder, plan)
         folded: dict[str, list[Observation]] = {}
         self.tallies = {}
@@ -174,8 +176,8 @@ class _Session:
                 self.encoder.compiled()
         return self.plan
 
-    def _tasks(self, plan: Plan) -> list[Task]:
-        shards = [(c, s) for c in self.corpora for s in c.shards(plan.shard_size)]
+    def _tasks(self, shard_size: int) -> list[Task]:
+        shards = [(c, s) for c in self.corpora for s in c.shards(shard_size)]
         return [Task(number, corpus, shard) for number, (corpus, shard) in enumerate(shards)]
 
     def _manifest(self, instrument: Instrument) -> dict[str, Any]:

@@ -35,7 +35,7 @@ Corpora = Callable[[str], Corpus | None]
 NEIGHBOURS = 5
 # Clusters of more texts than these are not made again while a person waits.
 MOST_CLUSTERED = 20_000
-_SHARDS_HELD = 24
+_SHARDS_HELD = 192
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,9 @@ class SalienceMaps:
         self._options, self._manifest = reading.manifest["options"], reading.manifest
         self._corpus, self._store, self._classes = corpora, store, list(classes)
         self._lock = threading.RLock()
+        plan = reading.manifest["plan"]
+        # Older readings have their maps in shards as large as all others.
+        self._shard_size = int(plan.get("maps_shard_size", plan["shard_size"]))
         self._shards: dict[str, list[Shard]] = {}
         self._analyses: dict[tuple[str, str], Analysis] = {}
         self._groupings: dict[tuple[str, str, str, str], Grouping | None] = {}
@@ -64,7 +67,7 @@ class SalienceMaps:
         found = self._corpus(corpus)
         if found is None or not 0 <= row < len(found):
             return []
-        size = int(self._manifest["plan"]["shard_size"])
+        size = self._shard_size
         try:
             parts = [(way.name, self._part(corpus, row // size, way.name)) for way in ways_of(self._options)]
         except LookupError:
@@ -130,7 +133,7 @@ class SalienceMaps:
         vectors = None
         if "cls" in self._options["representation"]:
             keep = KeepEmbeddings(subject, layer=-1, pooling="cls", distinct=False)
-            kept = self._recalled(keep, corpus, self._shards_of(corpus))
+            kept = self._recalled(keep, corpus, corpus.shards(int(self._manifest["plan"]["shard_size"])))
             vectors = None if kept is None else cast(Embeddings, kept).of_rows(maps.rows)
         names = self._classes or ["value"]
         return Analysis(corpus, method, maps, Vocabulary(model), names, None if top_k == "all" else int(top_k), vectors)
@@ -175,8 +178,9 @@ class SalienceMaps:
         return keep.found(corpus, tuple(found))
 
     def _shards_of(self, corpus: Corpus) -> list[Shard]:
+        """The shards that the corpus's maps were made in."""
         if corpus.name not in self._shards:
-            self._shards[corpus.name] = corpus.shards(int(self._manifest["plan"]["shard_size"]))
+            self._shards[corpus.name] = corpus.shards(self._shard_size)
         return self._shards[corpus.name]
 
     def _labels(self, corpus: Corpus) -> Ints:
