@@ -6,6 +6,8 @@ What is compared (against transformers itself) does not depend on the weights.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -14,6 +16,7 @@ from numpy.testing import assert_allclose
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from theodolite import Encoder
+from theodolite.encoder.maps import Question
 from theodolite.encoder.resolve import resolve
 from theodolite.errors import InputError
 from theodolite.similarity.explaining import explain_pairs
@@ -277,6 +280,29 @@ def test_gradients_equal_autograd(family):
             first = 0 if table.padding_idx is None else table.padding_idx + 1
             embedding = embedding + table.weight.detach()[first : first + len(embedding)]
         assert_allclose(ours.embedding, embedding[inner].numpy(), rtol=0, atol=1e-5)
+
+
+def test_maps_of_a_head_equal_autograd(family, tmp_path):
+    """Of single texts and of pairs: the norm of the gradient of the predicted class's logit at every token."""
+    _, encoder, _ = family
+    config = tf.AutoConfig.from_pretrained(encoder.folder.path, num_labels=3)
+    torch.manual_seed(1)
+    tf.AutoModelForSequenceClassification.from_config(config).save_pretrained(tmp_path)
+    tf.AutoTokenizer.from_pretrained(encoder.folder.path).save_pretrained(tmp_path)
+    classifier = Encoder.load(tmp_path)
+    plain = tf.AutoModelForSequenceClassification.from_pretrained(tmp_path).eval()
+    for seconds in (None, TEXTS[::-1]):
+        for batch in classifier.map_batches(classifier.tokenise(TEXTS, seconds), Question(("grad-l2",)), budget=64):
+            maps = batch.maps
+            for row, (start, stop) in zip(batch.rows.tolist(), pairwise(maps.layout.bounds.tolist()), strict=True):
+                inputs, _ = coded(encoder, TEXTS[row], *([] if seconds is None else [seconds[row]]))
+                words = plain.get_input_embeddings()(inputs.pop("input_ids")).detach().requires_grad_()
+                logits = plain(inputs_embeds=words, **inputs).logits[0]
+                at = batch.rows.tolist().index(row)
+                assert_allclose(maps.logits[at], logits.detach().numpy(), rtol=0, atol=1e-5)
+                [gradient] = torch.autograd.grad(logits.max(), words)
+                expected = gradient[0].norm(dim=1).numpy()
+                assert_allclose(maps.weights["grad-l2"][start:stop], expected, atol=1e-5 * max(1, expected.max()))
 
 
 def test_a_pair_is_explained_by_every_method(family):

@@ -5,6 +5,8 @@ Random since nothing that is compared here depends on the weights; the real clas
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import asdict
 from pathlib import Path
 
@@ -20,7 +22,7 @@ from theodolite.encoder.maps import Question
 from theodolite.encoder.resolve import resolve
 from theodolite.errors import StoreError
 from theodolite.instrument import Silent, Subject
-from theodolite.salience.classes import marked
+from theodolite.salience.classes import chosen, marked
 from theodolite.salience.experiments import Experiment
 from theodolite.salience.findings import findings
 from theodolite.salience.keeping import KeepMaps
@@ -300,6 +302,57 @@ def test_a_reproduction_goes_on_after_too_few_texts_but_not_without_a_store(faul
             next(found)
     else:
         assert next(found).measured == "not measured: too few"
+
+
+# --- integrated gradients' errors, pairs, lists chosen where they are tested, several classes at once
+
+
+def test_steps_and_error_of_every_text_are_told(head, tmp_path: Path) -> None:
+    asked = Salience(method=("integrated-gradients",), clusters=0, faithful=0, map="none")
+    [found] = run([asked], head("0", "1"), [Corpus.of(TEXTS, "films")], store=Store(tmp_path))
+    rows = found.tables["texts"].to_pylist()
+    [whole] = found.tables["completeness"].to_pylist()
+    errors = np.array([r["completeness_error"] for r in rows])
+    assert whole["error_largest"] == pytest.approx(errors.max())
+    assert whole["flagged"] == (errors >= 0.01).sum()
+    assert whole["steps_mean"] == pytest.approx(np.mean([r["steps"] for r in rows]))
+    assert any("integrated gradients miss the change" in said for said in found.findings)
+
+
+def test_markers_slices_and_neighbours_look_at_both_texts_of_a_pair(head, tmp_path: Path) -> None:
+    seconds = ["rated 7/10" if i % 4 == 0 else "not rated" for i in range(len(TEXTS))]
+    corpus = Corpus.of(TEXTS, "films", texts_b=seconds)
+    assert marked(corpus, "rating").tolist() == [i % 4 == 0 for i in range(len(TEXTS))]
+    assert chosen(corpus, "not").sum() == 15
+    asked = Salience(clusters=0, neighbours=("0",), faithful=0, map="none")
+    [found] = run([asked], head("0", "1"), [corpus], store=Store(tmp_path))
+    near = found.tables["neighbours"].to_pylist()
+    assert {r["asked"] for r in near} == {f"{TEXTS[0]} ‖ rated 7/10"}
+    assert all(r["text"] == f"{TEXTS[r['neighbour_row']]} ‖ {seconds[r['neighbour_row']]}" for r in near)
+
+
+def test_lists_chosen_on_the_texts_they_are_tested_on_are_said_to_be(head, tmp_path: Path) -> None:
+    model = head("0", "1")
+    many = Corpus.of([f"{text} {i}" for i in range(12) for text in TEXTS], "many")
+    few = Corpus.of(TEXTS, "few")
+    said = {}
+    for among, corpora in ((None, [many]), ("many", [few, many])):
+        asked = Salience(clusters=0, sensitivity=("auto",), insertions=4, faithful=0, map="none", among=among)
+        [found] = run([asked], model, corpora, store=Store(tmp_path))
+        origin = {r["list"]: r["terms_from"] for r in found.tables["sensitivity"].to_pylist()}
+        assert origin["identity terms"] == "given" and origin["pmi"] == origin["aggregated salience"] == "many"
+        said[among] = any("chosen on the texts that they are tested on" in finding for finding in found.findings)
+    assert said == {None: True, "many": False}
+
+
+def test_a_head_of_several_classes_at_once_is_refused(head, tmp_path: Path) -> None:
+    model = head("a", "b")
+    copy = tmp_path / "several"
+    shutil.copytree(model.folder.path, copy)
+    config = json.loads((copy / "config.json").read_text())
+    (copy / "config.json").write_text(json.dumps({**config, "problem_type": "multi_label_classification"}))
+    with pytest.raises(InputError, match="multi-label"):
+        Encoder.load(copy)
 
 
 # --- very short, very long, one class only

@@ -438,6 +438,8 @@ def test_rarity_of_a_single_pair_is_counted_in_a_corpus(minilm, pairs, tmp_path)
     assert counted["dress"] == pytest.approx(idf["dress"] / length, abs=1e-6)
     assert ["taken as 1" in sentence for sentence in said.values()] == [True, False]
     assert "31 texts" in said[f"many={place}"]
+    with pytest.raises(InputError, match="--rarity: only tfidf-w2v"):
+        Similarity(**texts, rarity=str(place))
 
 
 def test_under_a_transform(minilm, pairs, tmp_path) -> None:

@@ -77,13 +77,13 @@ class Attribution:
             )  # fmt: skip
             wanted = target[torch.from_numpy(which)]
             logits = torch.zeros((len(which), len(self.classifier.labels)))
-            products = torch.zeros(len(there.layout.ids), device=self.classifier.device)
+            products = torch.zeros(len(there.layout.ids))
             known = there.answers() if of == "probability" and not there.whole else None
             for slope in there.slopes(of, wanted, known):
                 logits.index_add_(0, slope.text, slope.answers / there.counts[slope.text][:, None])
-                products.index_add_(0, slope.token, slope.product)
+                products.index_add_(0, slope.token.cpu(), slope.product.cpu())
             asked = logits if of == "logit" else logits.softmax(dim=1)
             values = asked.gather(1, wanted[:, None])[:, 0]
-            return values.numpy(), np.split(products.cpu().numpy(), there.layout.bounds[1:-1])
+            return values.numpy(), np.split(products.numpy(), there.layout.bounds[1:-1])
 
         return integrated(len(self.tokens), along, self.question.steps)

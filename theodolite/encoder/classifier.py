@@ -31,6 +31,11 @@ class Classifier(Encoder):
     def __init__(self, folder: ModelFolder, model: Any, tokenizer: Tokenizer, max_length: int | None = None) -> None:
         super().__init__(folder, model.base_model, tokenizer, max_length)
         self._head = model
+        if model.config.problem_type == "multi_label_classification":
+            raise InputError(
+                f"{self.name}: its classes do not exclude one another (multi-label), which no instrument here can "
+                "measure; give a classifier that answers with one class"
+            )
         names: dict[int, str] = model.config.id2label
         self.labels = [str(names[i]) for i in range(len(names))]
 

@@ -16,7 +16,7 @@ Along = Callable[[Ints, Floats], tuple[Floats, Sequence[Floats]]]
 """Of texts (m,), each at a place (m,) on its way: the answer there (m,), and of each its tokens' gradients times their
 whole ways. A text may come several times."""
 
-# Names the rule in the keys of what is kept: another one gives other numbers, within the same error.
+# Names the rule and its numbers below in the keys of what is kept: others give other weights, within the same error.
 RULE = "halving"
 MOST_STEPS = 200
 # The change that the error is a share of, where it is smaller than this.

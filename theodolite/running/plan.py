@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow.compute as pc
 
 if TYPE_CHECKING:
+    from theodolite.corpus import Corpus
     from theodolite.encoder.encoder import Encoder
     from theodolite.encoder.tokens import Tokens
     from theodolite.store import RunFolder
 
 SHARD_SIZE = 2048
-# A salience map costs some forward passes, by integrated gradients twenty or more: so much less is lost with a shard.
-SMALLER_FOR_MAPS = 8
+# A salience map costs some forward passes, by integrated gradients twenty or more, so that long texts make shards of
+# many minutes: fewer of them are taken then. So many bytes of text are some hundred thousand tokens.
+MAPS_BYTES = 400_000
 DEFAULT_BUDGET = 1024
 CANDIDATE_BUDGETS = (512, 1024, 2048, 4096)
 # The search costs as much as encoding 65,000 tokens: only a run thirty times as long can win it back.
@@ -36,12 +40,9 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class Plan:
-    """How the run is done: rows a shard (where salience maps are made, fewer), tokens a batch, compiled or not, and
-    budgets halved on the way.
-    """
+    """How the run is done: rows a shard, tokens a batch, compiled or not, and budgets halved on the way."""
 
     shard_size: int
-    maps_shard_size: int
     token_budget: int
     compiled: bool = False
     halved: dict[str, int] = field(default_factory=dict)
@@ -60,6 +61,19 @@ class Plan:
         return asdict(self)
 
 
+def map_rows(corpus: Corpus, shard_size: int) -> int:
+    """Rows a shard where salience maps of a corpus are made: a plain shard's, or a half, a quarter … for long texts.
+
+    >>> from theodolite.corpus import Corpus
+    >>> [map_rows(Corpus.of([text]), 2048) for text in ("short", "long " * 250, "book " * 1_000_000)]
+    [2048, 256, 1]
+    """
+    lengths = pc.binary_length(corpus.column("text").slice(0, 1024))
+    fit = MAPS_BYTES / max(1.0, pc.mean(lengths).as_py() or 0.0)
+    halvings = max(0, math.ceil(math.log2(SHARD_SIZE / fit)))
+    return min(shard_size, max(1, SHARD_SIZE >> halvings))
+
+
 def settle(folder: RunFolder, options: RunOptions, encoder: Encoder | None, sample: Tokens | None, texts: int) -> Plan:
     """The stored plan of this run, or a new one: budget tuned on a sample of its texts, then fixed."""
     stored = folder.plan()
@@ -70,7 +84,7 @@ def settle(folder: RunFolder, options: RunOptions, encoder: Encoder | None, samp
 
 def _new(options: RunOptions, encoder: Encoder | None, sample: Tokens | None, texts: int) -> Plan:
     budget = options.token_budget
-    plan = Plan(options.shard_size, max(1, options.shard_size // SMALLER_FOR_MAPS), budget or DEFAULT_BUDGET)
+    plan = Plan(options.shard_size, budget or DEFAULT_BUDGET)
     if encoder is None or encoder.layers == 0 or sample is None or len(sample) == 0:
         return plan
     expected = float(sample.lengths.mean()) * texts

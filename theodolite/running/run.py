@@ -15,7 +15,7 @@ from theodolite.corpus import Corpus
 from theodolite.engine import Engine, LocalEngine
 from theodolite.errors import InputError, StoreError
 from theodolite.instrument import Instrument, Observation, Pass, Passes, Progress, Silent, Subject
-from theodolite.running.plan import Plan, RunOptions, settle
+from theodolite.running.plan import Plan, RunOptions, map_rows, settle
 from theodolite.running.tally import Tally
 from theodolite.running.work import ShardWork, Task
 from theodolite.store import RunFolder, Store
@@ -143,8 +143,7 @@ class _Session:
         """Go over every shard once for all these passes; what each found, by corpus."""
         model = any(p.needs.model for p in passes)
         plan = self._settled()
-        maps = any(p.needs.maps is not None for p in passes)
-        tasks = self._tasks(plan.maps_shard_size if maps else plan.shard_size)
+        tasks = self._tasks(plan, maps=any(p.needs.maps is not None for p in passes))
         worker = ShardWork(step, passes, self.encoder, self.folder, plan)
         folded: dict[str, list[Observation]] = {}
         self.tallies = {}
@@ -176,8 +175,9 @@ class _Session:
                 self.encoder.compiled()
         return self.plan
 
-    def _tasks(self, shard_size: int) -> list[Task]:
-        shards = [(c, s) for c in self.corpora for s in c.shards(shard_size)]
+    def _tasks(self, plan: Plan, maps: bool) -> list[Task]:
+        sizes = {c: map_rows(c, plan.shard_size) if maps else plan.shard_size for c in self.corpora}
+        shards = [(c, s) for c, size in sizes.items() for s in c.shards(size)]
         return [Task(number, corpus, shard) for number, (corpus, shard) in enumerate(shards)]
 
     def _manifest(self, instrument: Instrument) -> dict[str, Any]:

@@ -184,7 +184,7 @@ class Analysis:
                 "method": self.method,
                 "representation": name,
                 "row": int(self.maps.rows[text]),
-                "asked": self.corpus.text(int(self.maps.rows[text])),
+                "asked": self.shown(text),
                 "rank": rank,
                 "neighbour_corpus": other.corpus.name,
                 "neighbour_row": int(other.maps.rows[row]),
@@ -192,7 +192,7 @@ class Analysis:
                 "shared_terms": [self.vocabulary.named(space.items, item) for item, _ in terms],
                 "label": other.class_name(int(other.maps.labels[row])),
                 "predicted": other.answer(row),
-                "text": other.corpus.text(int(other.maps.rows[row])),
+                "text": other.shown(row),
             }
 
     def about(self, found: Grouping) -> Row:
@@ -202,6 +202,12 @@ class Analysis:
             "representation": found.space.name,
             "predicted": found.within,
         }
+
+    def shown(self, text: int) -> str:
+        """A text to be read; of a pair both."""
+        row = int(self.maps.rows[text])
+        second = self.corpus.texts_b(row, row + 1) or []
+        return " ‖ ".join([self.corpus.text(row), *second])
 
     def text_row(self, text: int) -> Row:
         """A text with its tokens' places and weights: what a coloured text is drawn from."""

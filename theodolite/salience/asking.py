@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 AUTO = "auto"
+# The lists that are made of what a corpus's maps and answers show; those of files and the identity terms are given.
+BY_SALIENCE, BY_PMI = "aggregated salience", "pmi"
+GIVEN = "given"
 
 
 def probe_of(model: Classifier) -> Probe:
@@ -75,7 +78,7 @@ def term_lists(
         matrix = salience_vocab(maps, vocabulary.size, top_k)
         by_salience = aggregated_salience_terms(matrix, maps, whole, cls)
         by_pmi = pmi_terms(maps, vocabulary.size, whole, cls)
-        for title, found in (("pmi", by_pmi), ("aggregated salience", by_salience)):
+        for title, found in ((BY_PMI, by_pmi), (BY_SALIENCE, by_salience)):
             if len(found.items):
                 lists[title] = tuple(words[item] for item in found.items.tolist())
             else:
@@ -91,8 +94,9 @@ def sensitivity_rows(
     cls: int,
     insertions: int,
     seed: int,
+    terms_from: str,
 ) -> tuple[list[Row], list[Row]]:
-    """Rows of the lists and of their terms."""
+    """Rows of the lists and of their terms; terms_from: the corpus that lists were made of, where none is given."""
     rows = maps.rows.tolist()
     by_list, by_term = sensitivity(
         lists,
@@ -105,7 +109,9 @@ def sensitivity_rows(
         seed,
     )
     about = {"corpus": corpus.name, "class": model.labels[cls]}
-    return [about | asdict(r) for r in by_list], [about | asdict(r) for r in by_term]
+    made = dict.fromkeys((BY_SALIENCE, BY_PMI), terms_from)
+    listed = [about | asdict(r) | {"terms_from": made.get(r.list, GIVEN)} for r in by_list]
+    return listed, [about | asdict(r) for r in by_term]
 
 
 def _second(corpus: Corpus, rows: Sequence[int]) -> list[str] | None:

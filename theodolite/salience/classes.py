@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ def chosen(corpus: Corpus, where: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
         what = f"column '{name}' is '{value}' in none of its rows"
     else:
         mentions = regex.compile(rf"(?<!\w){regex.escape(where)}(?!\w)", regex.IGNORECASE)
-        found = np.array([mentions.search(text) is not None for text in corpus.texts()])
+        found = np.array([any(map(mentions.search, texts)) for texts in _both(corpus)])
         what = f"'{where}' is in none of its texts"
     if not found.any():
         raise InputError(f"--where {where}: {corpus.name}: {what}")
@@ -69,7 +69,13 @@ def marked(corpus: Corpus, spec: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
         _, equals, wanted = spec.partition("=")
         return np.array([value == _said(wanted) if equals else value not in NOTHING for value in values], bool)
     shows = marker(spec)
-    return np.array([shows(text) for text in corpus.texts()])
+    return np.array([any(map(shows, texts)) for texts in _both(corpus)])
+
+
+def _both(corpus: Corpus) -> Iterator[tuple[str, ...]]:
+    """Each row's text, of a pair both."""
+    sides = [side for side in (corpus.texts(), corpus.texts_b()) if side is not None]
+    return zip(*sides, strict=True)
 
 
 def marker_column(spec: str) -> str | None:

@@ -97,8 +97,11 @@ def _sensitivity(rows: list[Row]) -> list[str]:
     ]
     if not parts:
         return []
+    same = [r["list"] for r in rows if r["terms_from"] == r["corpus"]]
+    flattered = f" The lists {' and '.join(same)} were chosen on the texts that they are tested on." if same else ""
     return [
         f"put into texts of other classes, terms change the probability of {rows[0]['class']} by: {'; '.join(parts)}."
+        f"{flattered}"
     ]
 
 

@@ -134,12 +134,12 @@ class Salience(Instrument):
     def passes(self, subject: Subject) -> Passes:
         model: Any = subject.model
         settled = settle(self, model, subject.corpora)
-        kept: dict[str, Mapping[str, StoredMaps]] = {}
-        for question in settled.questions:
-            kept[question.target] = yield KeepMaps(subject, question, settled.classes)
         cls: Mapping[str, Embeddings] = {}
         if "cls" in self.representation:
             cls = yield KeepEmbeddings(subject, layer=-1, pooling="cls", distinct=False)
+        kept: dict[str, Mapping[str, StoredMaps]] = {}
+        for question in settled.questions:
+            kept[question.target] = yield KeepMaps(subject, question, settled.classes)
         vocabulary = Vocabulary(model)
         rows: Rows = {}
         analyses = self._analyses(subject, settled, kept, cls, vocabulary)
@@ -173,7 +173,7 @@ class Salience(Instrument):
         if self.sensitivity:
             self._sensitivity(subject, analyses, vocabulary, settled, rows)
         tables = {name: pa.Table.from_pylist(found) for name, found in rows.items() if found}
-        tables["texts"] = self._texts(analyses, grouped, subject.progress)
+        tables["texts"] = self._texts(analyses, grouped, kept[self.target[0]], subject.progress)
         if self.keep_maps:
             tables["maps"] = pa.concat_tables(map(maps_by_token, analyses.values()))
         return SalienceReading(tables, findings(subject.encoder, tables, self.marker))
@@ -260,7 +260,7 @@ class Salience(Instrument):
                                for name in empty])  # fmt: skip
         with subject.progress.step("sensitivity", 1):
             by_list, by_term = sensitivity_rows(
-                first.corpus, first.maps, lists, model, toward, self.insertions, self.seed
+                first.corpus, first.maps, lists, model, toward, self.insertions, self.seed, source.corpus.name
             )
             _add(rows, "sensitivity", by_list)
             _add(rows, "sensitivity_terms", by_term)
@@ -270,9 +270,12 @@ class Salience(Instrument):
         self,
         analyses: Mapping[tuple[str, str], Analysis],
         groupings: Sequence[tuple[Analysis, Grouping]],
+        kept: Mapping[str, StoredMaps],
         progress: Progress,
     ) -> pa.Table:
-        """Every text: label, answer, probability, its cluster in the first representation, its place on the map."""
+        """Every text: label, answer, probability, its cluster in the first representation, its place on the map; of
+        integrated gradients the steps taken and the completeness error.
+        """
         firsts = {name: a for (name, method), a in analyses.items() if method == self.ways[0].name}
         places = places_of(firsts, self.representation[0], self.map, self.seed, progress)
         parts = []
@@ -290,6 +293,10 @@ class Salience(Instrument):
                 "probability": maps.probabilities.max(axis=1) if maps.classes > 1 else np.full(len(maps), np.nan),
                 "cluster": number,
             }
+            if INTEGRATED in self.method:
+                rows, steps, error = kept[name].errors()
+                mine = np.searchsorted(rows, maps.rows)
+                columns |= {"steps": steps[mine], "completeness_error": error[mine]}
             if name in places:
                 columns |= {"x": places[name][:, 0], "y": places[name][:, 1]}
             parts.append(pa.table(columns))

@@ -131,7 +131,7 @@ class StoredMaps:
         _, steps, error = self.errors()
         return {
             "texts": len(error),
-            "flagged": int((error >= TOLERANCE).sum()),
+            "flagged": int((~(error < TOLERANCE)).sum()),
             "error_median": float(np.median(error)),
             "error_largest": float(error.max()),
             "steps_mean": float(steps.mean()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,15 @@ TABLE_9: Published = {
     (GRAD, "average-embedding"): (0.00, 0.75, 0.03),
     (GRAD, "pmi"): (0.00, 1.00, 0.00),
 }
+# With every salient item, not only the five largest.
+TABLE_8_ALL: Published = {
+    (GRAD, "salience-vocab"): (0.20, 1.00, 1.00),
+    (GRAD, "salience-embedding"): (0.21, 0.95, 1.00),
+}
+TABLE_10_ALL: Published = {
+    (GRAD, "salience-vocab"): (0.05, 0.99, 0.52),
+    (GRAD, "salience-embedding"): (0.04, 0.93, 0.48),
+}
 # The clusters of negative reviews: share of the texts, and the terms of highest mean salience.
 TABLE_2 = (
     (0.71, "terrible, horrible, boring, recommend, dull"),
@@ -69,6 +79,7 @@ IG_REVIEWS = 250
 # Rules that the source did not plant: are they found too?
 OTHER_RULES = ("word", "order", "position", "length")
 NOT_THERE = "not in the source"
+EVERY_ITEM = "every salient item"
 
 
 def reproduce(data: Path, models: list[str], *, limit: int | None, store: Store, progress: Progress) -> Reproduction:
@@ -117,24 +128,30 @@ def _as_far_as_it_goes(claims: Iterator[Claim], model: str, experiment: Experime
 
 def _planted(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim]:
     """Tables 1, 8 and 9: the cluster of texts with both marker words, among those answered class 0."""
+    asked = Salience(
+        method=(GRAD, IG),
+        representation=SPACES,
+        clusters=3,
+        within="0",
+        marker="column:truth=0",
+        faithful=0,
+        map="none",
+    )
     for clusters, table in ((3, TABLE_8), (20, TABLE_9)):
-        asked = Salience(
-            method=(GRAD, IG), representation=SPACES, clusters=clusters, within="0", marker="column:truth=0",
-            faithful=0, map="none",
-        )  # fmt: skip
-        found = measure(asked, [experiment.looked_at])
-        yield from _cluster_claims(model, f"planted SST-2, {clusters} clusters", found, table)
-        if clusters == 3:
-            best = _best(found, GRAD, "salience-vocab")
-            holds = best is not None and best["recall"] >= 0.95 and best["precision"] >= 0.85
-            yield Claim(
-                model,
-                "salience-vocab gathers the planted texts in one cluster",
-                "precision and recall 1",
-                _figures(best),
-                holds,
-            )
-            yield _first_in_suspicion(model, found, best)
+        about = f"planted SST-2, {clusters} clusters"
+        found = measure(replace(asked, clusters=clusters), [experiment.looked_at])
+        yield from _cluster_claims(model, about, found, table)
+        best = _best(found, GRAD, "salience-vocab")
+        yield Claim(
+            model,
+            f"{about}: salience-vocab gathers the planted texts in one of them",
+            "precision and recall 1",
+            _figures(best),
+            best is not None and best["recall"] >= 0.95 and best["precision"] >= 0.85,
+        )
+        yield _first_in_suspicion(model, found, best, about=f"{about}: ")
+    found = measure(replace(asked, representation=BY_IG, top_k="all"), [experiment.looked_at])
+    yield from _cluster_claims(model, f"planted SST-2, 3 clusters, {EVERY_ITEM}", found, TABLE_8_ALL)
 
 
 def _other_rule(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim]:
@@ -160,8 +177,12 @@ def _reviews(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim
     yield from _table_2(model, found)
     best = {name: _best(found, GRAD, name) for name in SPACES}
     mine = best["salience-vocab"]
-    holds = mine is not None and all(
-        other is None or mine["precision"] > other["precision"] for name, other in best.items() if name not in BY_IG
+    others = [row for name, row in best.items() if name not in BY_IG and row is not None]
+    holds = (
+        mine is not None
+        and mine["precision"] >= 0.9
+        and mine["recall"] >= 0.3
+        and all(mine["precision"] > other["precision"] for other in others)
     )
     yield Claim(
         model,
@@ -170,6 +191,8 @@ def _reviews(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim
         "; ".join(f"{name} {_figures(row)}" for name, row in best.items()),
         holds,
     )
+    found = measure(replace(asked, representation=BY_IG, top_k="all"), [experiment.looked_at])
+    yield from _cluster_claims(model, f"IMDB ratings, 5 clusters, {EVERY_ITEM}", found, TABLE_10_ALL)
     by_ig = Salience(
         method=(IG,), representation=BY_IG, clusters=5, within="0", marker="rating", faithful=0, map="none"
     )
@@ -250,7 +273,13 @@ def _best(found: SalienceReading, method: str, representation: str) -> Row | Non
 def _figures(row: Row | None) -> str:
     if row is None:
         return "no marked text"
-    return f"size {row['size']:.2f}, precision {row['precision']:.2f}, recall {row['recall']:.2f} of {row['marked']}"
+    precision, recall = (
+        f"{row[name]:.2f} ({row[f'{name}_low']:.2f} to {row[f'{name}_high']:.2f})" for name in ("precision", "recall")
+    )
+    return (
+        f"size {row['size']:.2f}, precision {precision}, of any texts {row['baseline']:.2f}, "
+        f"recall {recall} of {row['marked']}"
+    )
 
 
 def _deviation(value: float) -> str:

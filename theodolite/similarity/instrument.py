@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -62,6 +62,8 @@ class Similarity(Instrument):
         super().__post_init__()
         # Said before a model is loaded.
         _ = self.asked
+        if self.rarity and not self._by_rarity:
+            raise InputError("--rarity: only tfidf-w2v asks how rare words are; add --method tfidf-w2v")
         for side in ("a", "b"):
             if getattr(self, side) and getattr(self, f"{side}_file"):
                 raise InputError(f"--{side} and --{side}-file: give the text once")
@@ -101,7 +103,7 @@ class Similarity(Instrument):
         from theodolite.similarity.keeping import LookForWords, explained
 
         rows: Mapping[str, Ints] = yield LookForWords()
-        baseline = self._baseline(subject.corpora)
+        baseline = self._baseline(subject)
         tables, skipped = [], {}
         for corpus in subject.corpora:
             mine = rows[corpus.name]
@@ -121,15 +123,17 @@ class Similarity(Instrument):
         """Whether ``tfidf-w2v`` is at work; words are deleted by every method."""
         return TFIDF in self.asked.methods or self.faithfulness
 
-    def _baseline(self, corpora: Sequence[Corpus]) -> Baseline:
+    def _baseline(self, subject: Subject) -> Baseline:
         from theodolite.similarity.explaining import Baseline
 
         if not self._by_rarity:
             return Baseline()
-        texts = [text for c in corpora for text in (*c.texts(), *(c.texts_b() or []))]
-        counted = Corpus.parse(self.rarity).texts() if self.rarity else texts
+        texts = list(_texts(subject.corpora))
+        root = subject.store.root
+        # As read, texts stay in a local folder.
+        others = [Corpus.parse(self.rarity, cache=None if "://" in root else root)] if self.rarity else []
         # Of one pair there is nothing to count: a word of both would only look common.
-        idf = Idf.of(counted) if self.rarity or len(texts) > 2 else Idf()
+        idf = Idf.of(_texts(others) if others else texts if len(texts) > 2 else [])
         if not self.vectors:
             return Baseline(idf)
         words = {text[a:b] for text in texts for a, b in units(text)}
@@ -175,6 +179,11 @@ class Similarity(Instrument):
             raise InputError(f"--{side}-file {place}: cannot be read ({fault.strerror})") from None
         except UnicodeDecodeError:
             raise InputError(f"--{side}-file {place}: is not UTF-8") from None
+
+
+def _texts(corpora: Sequence[Corpus]) -> Iterator[str]:
+    """All texts, of pairs both."""
+    return (text for c in corpora for text in (*c.texts(), *(c.texts_b() or [])))
 
 
 def _with_texts(table: pa.Table, corpus: Corpus) -> pa.Table:

@@ -18,6 +18,7 @@ from theodolite.errors import InputError
 from theodolite.instrument import Silent, Subject
 from theodolite.kept import KeepTables
 from theodolite.reading import Reading
+from theodolite.running.plan import map_rows
 from theodolite.salience.analysis import Analysis, Grouping
 from theodolite.salience.classes import chosen, classes_of
 from theodolite.salience.keeping import KeepMaps, StoredMaps
@@ -35,7 +36,7 @@ Corpora = Callable[[str], Corpus | None]
 NEIGHBOURS = 5
 # Clusters of more texts than these are not made again while a person waits.
 MOST_CLUSTERED = 20_000
-_SHARDS_HELD = 192
+_SHARDS_HELD = 24
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,7 @@ class SalienceMaps:
         self._options, self._manifest = reading.manifest["options"], reading.manifest
         self._corpus, self._store, self._classes = corpora, store, list(classes)
         self._lock = threading.RLock()
-        plan = reading.manifest["plan"]
-        # Older readings have their maps in shards as large as all others.
-        self._shard_size = int(plan.get("maps_shard_size", plan["shard_size"]))
+        self._shard_size = int(reading.manifest["plan"]["shard_size"])
         self._shards: dict[str, list[Shard]] = {}
         self._analyses: dict[tuple[str, str], Analysis] = {}
         self._groupings: dict[tuple[str, str, str, str], Grouping | None] = {}
@@ -67,7 +66,7 @@ class SalienceMaps:
         found = self._corpus(corpus)
         if found is None or not 0 <= row < len(found):
             return []
-        size = self._shard_size
+        size = map_rows(found, self._shard_size)
         try:
             parts = [(way.name, self._part(corpus, row // size, way.name)) for way in ways_of(self._options)]
         except LookupError:
@@ -133,7 +132,7 @@ class SalienceMaps:
         vectors = None
         if "cls" in self._options["representation"]:
             keep = KeepEmbeddings(subject, layer=-1, pooling="cls", distinct=False)
-            kept = self._recalled(keep, corpus, corpus.shards(int(self._manifest["plan"]["shard_size"])))
+            kept = self._recalled(keep, corpus, corpus.shards(self._shard_size))
             vectors = None if kept is None else cast(Embeddings, kept).of_rows(maps.rows)
         names = self._classes or ["value"]
         return Analysis(corpus, method, maps, Vocabulary(model), names, None if top_k == "all" else int(top_k), vectors)
@@ -180,7 +179,7 @@ class SalienceMaps:
     def _shards_of(self, corpus: Corpus) -> list[Shard]:
         """The shards that the corpus's maps were made in."""
         if corpus.name not in self._shards:
-            self._shards[corpus.name] = corpus.shards(self._shard_size)
+            self._shards[corpus.name] = corpus.shards(map_rows(corpus, self._shard_size))
         return self._shards[corpus.name]
 
     def _labels(self, corpus: Corpus) -> Ints:
