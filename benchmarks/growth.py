@@ -70,5 +70,12 @@ def peak_gb() -> float:
     return peak * (1 if sys.platform == "darwin" else 1024) / 1e9
 
 
+def resident_gb() -> float:
+    """This process's resident size now."""
+    import psutil
+
+    return float(psutil.Process().memory_info().rss) / 1e9
+
+
 if __name__ == "__main__":
     print(json.dumps(asdict(measure(Path(sys.argv[1]), int(sys.argv[2])))))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.fresh import in_fresh_process
-from benchmarks.growth import peak_gb
+from benchmarks.growth import peak_gb, resident_gb
 from benchmarks.row import Row
 from benchmarks.settings import Settings
 
@@ -152,7 +152,7 @@ if __name__ == "__main__":
         work = fit_ours if what == "ours" else fit_peer
         # Imports and the first pages of the libraries are no part of what the fit needs.
         work(data[:2000])
-        before = peak_gb()
+        before = resident_gb()
         seconds, made = timed(lambda: work(data), rounds)
         above = peak_gb() - before
         moved, _ = timed(lambda: made.transform(data), rounds)

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,8 +26,8 @@ from theodolite.isotropy.judging import judge
 from theodolite.isotropy.making import maker
 from theodolite.isotropy.reproduce import contrastive
 from theodolite.isotropy.sts_files import StsFile, read_sts
+from theodolite.rounding import MeanRemoval, save
 from theodolite.rounding import load as load_rounder
-from theodolite.rounding import save
 
 
 @pytest.fixture(scope="module")
@@ -285,6 +286,55 @@ def test_the_commands(fitted, shared, wiki, pairs, tmp_path, capsys):
     )
     assert plain["measures"][0]["mean_offset"] > 0.3 and after["measures"][0]["mean_offset"] < 1e-3
     assert after["manifest"]["encoder"]["transform"] == "round"
+
+
+ALONE = """
+import sys
+import numpy as np
+from theodolite import Encoder
+model, transform, texts, out = sys.argv[1:]
+encoder = Encoder.load(model, transform=transform)
+with open(texts, encoding="utf-8") as file:
+    np.save(out, np.concatenate([encoder.embed([line.rstrip()], pooling="mean") for line in file]))
+"""
+
+
+def test_fitted_on_wiki_and_applied_in_another_process_one_text_at_a_time(shared, pairs, tmp_path, capsys):
+    """The same numbers as in bulk, and a better STS."""
+    model = str(shared / "models" / "xtremedistil-l6-h256")
+    store = ["--store", str(tmp_path / "store"), "--json"]
+    corpus = ["--corpus", f"wiki={shared / 'data' / 'corpora' / 'wiki.txt.gz'}", "--limit", "400"]
+    _json(capsys, ["isotropy", "fit", model, *corpus, "--n-clusters", "5", "--out", str(tmp_path / "round"), *store])
+    file = read_sts(pairs)
+    texts = list(dict.fromkeys([*file.a, *file.b]))[:40]
+    (tmp_path / "texts.txt").write_text("\n".join(texts), encoding="utf-8")
+    found = tmp_path / "alone.npy"
+    given = [model, str(tmp_path / "round"), str(tmp_path / "texts.txt"), str(found)]
+    subprocess.run([sys.executable, "-c", ALONE, *given], check=True, cwd=Path(__file__).parents[1])
+    together = Encoder.load(model, transform=tmp_path / "round").embed(texts, pooling="mean")
+    np.testing.assert_allclose(np.load(found), together, rtol=0, atol=1e-6)
+    judged = ["isotropy", model, "--sts", str(pairs), "--methods", "none", *store]
+    before, after = (
+        _json(capsys, [*judged, *more])["sts"][0] for more in ([], ["--transform", str(tmp_path / "round")])
+    )
+    assert after["spearman"] > before["spearman"] + 3
+
+
+def test_a_transform_that_changes_nothing_is_refused(classifier, xtremedistil, wiki, tmp_path):
+    """One of texts' vectors changes no word's, and none changes what a classifier answers."""
+    from theodolite import Contextuality, Illusion, Salience
+
+    vectors = xtremedistil.embed(wiki.texts())
+    place = save(MeanRemoval().fit(vectors), tmp_path / "round", {"space": "sentence", "pooling": "own"})
+    rounded = Encoder.load(xtremedistil.folder.path, transform=place)
+    for asked in (Contextuality(), Isotropy(), Isotropy(space="word"), Illusion(unit="token")):
+        with pytest.raises(InputError, match="was fitted on texts' vectors"):
+            run([asked], rounded, [wiki], store=Store(tmp_path))
+    assert Isotropy(space="sentence").unfit_encoder(rounded) is None
+    vectors = classifier.embed(wiki.texts())
+    place = save(MeanRemoval().fit(vectors), tmp_path / "head", {"space": "sentence", "pooling": "own"})
+    with pytest.raises(InputError, match="changes no classifier's answer"):
+        run([Salience()], Encoder.load(classifier.folder.path, transform=place), [wiki], store=Store(tmp_path))
 
 
 def _json(capsys, arguments) -> dict:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
@@ -75,6 +76,16 @@ CHECKS = [
     for made, check in estimator_checks_generator(estimator)
     if check.func.__name__ != "check_array_api_input"
 ]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_matrix_on_its_side_is_refused(estimator: Rounder) -> None:
+    """100,000 vectors of 2 numbers, turned: a (d, d) of it would take 80 GB."""
+    turned = np.zeros((2, 100_000), np.float32)
+    with pytest.raises(InputError, match="looks transposed"):
+        clone(estimator).fit(turned)
+    with pytest.raises(InputError, match="looks transposed"):
+        clone(estimator).fit_blocks(lambda: [turned])
 
 
 @pytest.mark.parametrize(("estimator", "check"), CHECKS)

@@ -185,6 +185,16 @@ class Instrument(ABC):
         """Why this encoder cannot be measured with this instrument; None where it can."""
         return None
 
+    @staticmethod
+    def untouched(encoder: Encoder) -> str | None:
+        """Why an encoder's transform would change nothing that is measured of words and tokens; None where it does."""
+        transform = encoder.transform
+        if transform is None or transform.on == "token":
+            return None
+        return (
+            f"--transform {transform.name} was fitted on texts' vectors and changes no word's; fit with --space token"
+        )
+
     @property
     def columns(self) -> tuple[str, ...]:
         """Columns that the corpora must be read with, beyond the usual ones."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len, set_cell_size
@@ -46,10 +47,13 @@ def findings(sentences: Sequence[str], most: int | None = None) -> None:
 def claims(found: Reproduction) -> None:
     """What the source found beside what was measured."""
     console = Console()
-    table = Table("claim", "published", "measured", "holds", title=found.title, show_lines=True)
+    several = len({claim.encoder for claim in found.claims}) > 1
+    columns = ("claim", "published", "measured", "holds")
+    table = Table(*(["encoder"] if several else []), *columns, title=found.title, show_lines=True)
     for claim in found.claims:
         holds = {True: "yes", False: "no", None: "–"}[claim.holds]
-        table.add_row(*map(escape, (claim.claim, claim.published, claim.measured, holds)))
+        who = [Path(claim.encoder).name] if several else []
+        table.add_row(*map(escape, (*who, claim.claim, claim.published, claim.measured, holds)))
     console.print(table)
 
 

@@ -60,7 +60,9 @@ class Contextuality(Instrument):
         return (self.weights,) if self.weights else ()
 
     def unfit_encoder(self, encoder: Encoder) -> str | None:
-        return None if encoder.layers else "looks at words and layers, and there are only vectors: give a model"
+        if not encoder.layers:
+            return "looks at words and layers, and there are only vectors: give a model"
+        return self.untouched(encoder)
 
     def passes(self, subject: Subject) -> Passes:
         judge = None

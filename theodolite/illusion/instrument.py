@@ -29,6 +29,7 @@ from theodolite.options import option
 from theodolite.projection import fit_map
 
 if TYPE_CHECKING:
+    from theodolite.encoder.encoder import Encoder
     from theodolite.encoder.tokens import Tokenizer
 
 AT_LEAST = 50
@@ -65,6 +66,9 @@ class Illusion(Instrument):
     map: str = option("umap", "How the map of all corpora is made.", choices=("umap", "tsne", "none"))
     landmarks: int = option(20_000, "At most this many texts make the map; the others are placed on it.", minimum=10)
     seed: int = option(0, "Seed of every random choice.", minimum=0)
+
+    def unfit_encoder(self, encoder: Encoder) -> str | None:
+        return self.untouched(encoder) if self.unit == "token" else None
 
     def unfit(self, corpora: Sequence[Corpus]) -> str | None:
         if self.without_farthest >= 1:

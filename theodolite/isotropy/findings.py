@@ -101,9 +101,9 @@ def _advice(measured: Sequence[Row], judged: Sequence[Row]) -> list[str]:
             what = f"leave it: its mean cosine is {plain['mean_cosine']:.2f}"
         else:
             what = (
-                f"remove the mean at least: it is {percent(plain['mean_offset'])} as long as the vectors are on "
-                f"average, and two random vectors have a cosine of {plain['mean_cosine']:.2f}; --sts FILE tells "
-                "whether clusters bring more"
+                f"it is not centred (its mean is {percent(plain['mean_offset'])} as long as the vectors are on "
+                f"average, and two random vectors have a cosine of {plain['mean_cosine']:.2f}): try to remove the "
+                "mean, and let --sts FILE tell whether that or clusters bring anything"
             )
         said.append(f"Advice for {where}: {what}.")
     return said

@@ -58,7 +58,7 @@ class Isotropy(Instrument):
     def unfit_encoder(self, encoder: Encoder) -> str | None:
         if not encoder.layers and (self.space != "sentence" or self.sts):
             return "people's own vectors are a space of texts; ask for --space sentence, without --sts"
-        return None
+        return self.untouched(encoder) if self.sts or self.space in ("token", "word") else None
 
     def own_corpora(self, **how: Any) -> list[Corpus]:
         """Where no corpus is given, the texts of the STS files, each once."""

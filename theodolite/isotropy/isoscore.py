@@ -16,11 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theodolite.errors import InputError
+from theodolite.rounding.width import odd_width
 
-# No encoder's vectors are wider than some 16,000 numbers, and those of more than 512 are whole blocks of 64.
-_WIDEST = 16_384
-_ANY_WIDTH = 512
-_BLOCK = 64
 # Vectors at a time.
 _ROWS = 16_384
 
@@ -74,15 +71,6 @@ def isoscore_of(vectors: NDArray[Any]) -> float:
     if not np.isfinite(sums).all():
         raise InputError("a vector has a NaN, infinite or immense number; mend it or leave it out")
     return isoscore(products / n - np.outer(sums / n, sums / n))
-
-
-def odd_width(dim: int) -> bool:
-    """Whether vectors of this width are likelier to be a matrix turned on its side.
-
-    >>> [odd_width(d) for d in (300, 384, 768, 4096, 3001, 200_000)]
-    [False, False, False, False, True, True]
-    """
-    return dim > _WIDEST or (dim > _ANY_WIDTH and dim % _BLOCK != 0)
 
 
 def refuse_transposed(rows: int, columns: int, dim: int | None = None) -> None:

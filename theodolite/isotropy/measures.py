@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from theodolite.accumulate import Accumulator, Covariance, UnitSums
 from theodolite.errors import InputError
-from theodolite.isotropy.isoscore import isoscore, odd_width, refuse_transposed
+from theodolite.isotropy.isoscore import isoscore, refuse_transposed
 from theodolite.isotropy.partition import Partition, PartitionSums, directions, partition
+from theodolite.rounding.width import odd_width
 
 Floats = NDArray[np.float64]
 Blocks = Callable[[], Iterable[NDArray[Any]]]

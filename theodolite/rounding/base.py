@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from theodolite.accumulate.top import floating
 from theodolite.errors import InputError
+from theodolite.rounding.width import WIDEST
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -98,12 +99,22 @@ class Rounder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
             said = str(fault).splitlines()[0].rstrip(":")
             one = "1D array" in said
             raise VectorsError(said + ". Reshape your data to (1, d), or use transform_one" * one) from None
+        refuse_transposed(vectors.shape)
         return vectors
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def refuse_transposed(shape: tuple[int, ...]) -> None:
+    """Refuse vectors wider than any encoder's, whose (d, d) would not fit in memory either."""
+    if shape[1] > WIDEST:
+        raise VectorsError(
+            f"vectors of {shape[1]:,} numbers are wider than any encoder's: the matrix looks transposed; give (n "
+            "vectors, d dimensions)"
+        )
 
 
 def tiles(blocks: Blocks, expected: int | None = None) -> Iterator[NDArray[Any]]:
@@ -120,6 +131,7 @@ def tiles(blocks: Blocks, expected: int | None = None) -> Iterator[NDArray[Any]]
     for block in blocks():
         if np.ndim(block) != 2 or not block.shape[1] or width not in (0, block.shape[1]):
             raise VectorsError(f"blocks of shape (b, {width or 'd'}) wanted, got {np.shape(block)}")
+        refuse_transposed(block.shape)
         width, start = block.shape[1], 0
         while start < len(block):
             part = floating(block[start : start + TILE - held])

@@ -73,7 +73,7 @@ class PipelineRounding(nn.Module):
 
     def save(self, output_path: str, *args: Any, **kwargs: Any) -> None:
         """Write the transformer and where it acts to a folder."""
-        save(self.transformer, output_path)
+        save(self.transformer, output_path, {"space": self.on})
         (Path(output_path) / _CONFIG).write_text(json.dumps(self.get_config_dict()), encoding="utf-8")
 
     @classmethod

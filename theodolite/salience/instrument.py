@@ -110,9 +110,11 @@ class Salience(Instrument):
             marker(self.marker)
 
     def unfit_encoder(self, encoder: Encoder) -> str | None:
-        if hasattr(encoder, "map_batches"):
-            return None
-        return f"{encoder.name} has no classification head; train one with theodolite train classifier"
+        if not hasattr(encoder, "map_batches"):
+            return f"{encoder.name} has no classification head; train one with theodolite train classifier"
+        if encoder.transform is not None and "cls" not in self.representation:
+            return f"--transform {encoder.transform.name}: changes no classifier's answer, nor its maps; leave it out"
+        return None
 
     def unfit(self, corpora: Sequence[Corpus]) -> str | None:
         if self.among and self.among not in [c.name for c in corpora]:
