@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from theodolite.encoder.encoder import Encoder
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
-NEEDED = ("corpora/questions.txt.gz", "corpora/wiki.txt.gz", "corpora/passages.txt.gz", "corpora/novels.txt.gz")
+NEEDED = (
+    *(f"corpora/{name}.txt.gz" for name in ("questions", "wiki", "passages", "novels")),
+    *("imdb/reviews.parquet", "sst2/train.tsv.gz", "catalogue/wine.csv.gz", "catalogue/fashion.csv.gz"),
+)
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Settings:
 
 def missing(data: Path) -> str | None:
     """What is wrong with a data folder, in one line; None if nothing is."""
-    absent = [name for name in (*NEEDED, "imdb/reviews.parquet", "sst2/train.tsv.gz") if not (data / name).is_file()]
+    absent = [name for name in NEEDED if not (data / name).is_file()]
     if not absent:
         return None
-    return f"{data}: no {absent[0]}; give the folder that holds corpora/, imdb/ and sst2/ with --data DIR"
+    return f"{data}: no {absent[0]}; give the folder that holds corpora/, imdb/, sst2/ and catalogue/ with --data DIR"

@@ -606,6 +606,31 @@ def test_command_line(tmp_path, capsys, monkeypatch) -> None:
     assert [w["word"] for w in found["words_a"]] == ["A", "dry", "red", "wine", "."]
 
 
+def test_the_terminal_and_the_prompt_show_words_joined_and_bars(minilm, tmp_path, capsys) -> None:
+    texts = ["--a", "A dry red wine.", "--b", "This red is very dry."]
+    with pytest.raises(SystemExit) as stop:
+        main(["similarity", "all-MiniLM-L6-v2", *texts, "--store", str(tmp_path)])
+    assert stop.value.code == 0
+    out = capsys.readouterr().out
+    assert "dry[1]" in out and "█" in out and "cosine" in out
+    found = explain(minilm, texts[1], texts[3])
+    assert "dry[1]" in repr(found) and f"• {found.findings[0]}" in repr(found)
+    assert set(found.drawings()) == {"pairs", "words"}
+
+
+def test_a_file_of_pairs(tmp_path, capsys) -> None:
+    """As many explanations as pairs and methods; the completeness error is of integrated gradients alone."""
+    place = tmp_path / "pairs.csv"
+    place.write_text("text,text_b\nA dry red wine.,This red is very dry.\nA long coat.,A short coat.\n")
+    methods = ["--method", "bti", "--method", "integrated-gradients"]
+    with pytest.raises(SystemExit) as stop:
+        main(["similarity", "all-MiniLM-L6-v2", "--pairs", str(place), *methods, "--store", str(tmp_path), "--json"])
+    assert stop.value.code == 0
+    rows = json.loads(capsys.readouterr().out)["explanations"]
+    assert [row["method"] for row in rows] == ["bti", "integrated-gradients"] * 2
+    assert ["completeness_error" in row for row in rows] == [False, True] * 2
+
+
 def test_a_classifier_is_explained_by_its_answer_and_an_encoder_wants_two_texts(minilm, classifier) -> None:
     assert explain(classifier, "A fine film.", "A poor one.").instrument == "explanation"
     with pytest.raises(InputError, match="give two texts"):

@@ -52,6 +52,11 @@ class Passage:
     spans: Sequence[tuple[str, float]]
     notes: Mapping[int, str] = field(default_factory=dict)
 
+    def __str__(self) -> str:
+        """Without colours: the signs in brackets after their pieces."""
+        pieces = (f"{text}[{self.notes[i]}]" if i in self.notes else text for i, (text, _) in enumerate(self.spans))
+        return f"{self.heading}: {''.join(pieces)}"
+
 
 @dataclass(frozen=True)
 class Card:
@@ -63,7 +68,7 @@ class Card:
     passages: Sequence[Passage] = ()
 
 
-@dataclass
+@dataclass(repr=False)
 class Reading:
     """Tables (Arrow, one a kind), findings in plain sentences, and a manifest.
 
@@ -153,6 +158,11 @@ class Reading:
         if name not in drawings:
             raise InputError(f"no figure '{name}'; this reading has: {', '.join(drawings)}")
         return drawings[name].draw()
+
+    def __repr__(self) -> str:
+        """What a Python prompt shows of it: the texts that a terminal shows too, and the findings."""
+        texts = [line for card in self.terminal_cards() for line in (card.title, *map(str, card.passages))]
+        return "\n".join([*texts, *(f"• {sentence}" for sentence in self.findings)])
 
     def _repr_html_(self) -> str:
         from theodolite.report.page import reading_section

@@ -77,15 +77,16 @@ class _Block:
         number = {text: i for i, text in enumerate(dict.fromkeys(text for pair in pairs for text in pair))}
         self.tokens: Tokens = encoder.tokenise(list(number))
         self.entries: Ints = np.array([[number[a], number[b]] for a, b in pairs], np.int64).reshape(-1)
-        empty = np.flatnonzero(self.tokens.lengths[self.entries] == 0)
+        self.wording: Wording = wording(self.tokens)
+        self.bounds = np.searchsorted(self.wording.words.text, np.arange(len(self.tokens) + 1))
+        # To some tokenizers a blank has pieces, and no word still.
+        empty = np.flatnonzero(np.diff(self.bounds)[self.entries] == 0)
         if len(empty):
             pair, side = divmod(int(empty[0]), 2)
             raise InputError(
                 f"pair {before + pair + 1}: text {'ab'[side]} has no words, so there is nothing to explain"
             )
         self.others = self.entries.reshape(-1, 2)[:, ::-1].ravel()
-        self.wording: Wording = wording(self.tokens)
-        self.bounds = np.searchsorted(self.wording.words.text, np.arange(len(self.tokens) + 1))
         self.vectors: list[Floats] = [np.empty((0, 0), np.float32)] * len(self.tokens)
         self.pooled: list[Doubles] = [np.empty(0)] * len(self.tokens)
         self.own: list[Doubles] = [np.empty(0)] * len(self.tokens)

@@ -43,7 +43,9 @@ class Similarity(Instrument):
     a_file: str = option("", "A file with the first text; - for standard input.", metavar="FILE")
     b_file: str = option("", "A file with the second text; - for standard input.", metavar="FILE")
     pairs: str = option(
-        "", "A file of pairs, their columns in a query: pairs.csv?text=COLUMN&text_b=COLUMN.", metavar="SOURCE"
+        "",
+        "A file of pairs: columns text and text_b, or as a query names them: pairs.csv?text=COLUMN&text_b=COLUMN.",
+        metavar="SOURCE",
     )
     method: tuple[str, ...] = option(("bti",), f"How; repeatable. all, or some of {', '.join(METHODS)}.")
     pooling: str = option("mean", "How token vectors become a text's.", choices=POOLINGS)
@@ -77,7 +79,7 @@ class Similarity(Instrument):
     def unfit(self, corpora: Sequence[Corpus]) -> str | None:
         if (self.a or self.b or self.a_file or self.b_file) and [c.name for c in corpora] != [PAIR]:
             return "--a and --b go without --corpus"
-        if self.pairs and [c.source for c in corpora] != [split_name(self.pairs)[1]]:
+        if self.pairs and [c.source for c in corpora] != [split_name(self._named_pairs)[1]]:
             return "--pairs goes without --corpus"
         single = next((c for c in corpora if "text_b" not in c.table.column_names), None)
         return None if single is None else f"{single.name} has no second texts; name their column with ?text_b=COLUMN"
@@ -91,13 +93,18 @@ class Similarity(Instrument):
         if self.pairs:
             if any(text is not None for text in texts.values()):
                 raise InputError("--pairs: goes without --a and --b")
-            return [Corpus.parse(self.pairs, **how)]
+            return [Corpus.parse(self._named_pairs, **how)]
         if texts["a"] is None and texts["b"] is None:
             raise InputError("similarity: give two texts with --a and --b, or a file of them with --pairs")
         for side, text in texts.items():
             if not (text or "").strip():
                 raise InputError(f"--{side}: {'is missing' if text is None else 'is empty'}; give the text")
         return [Corpus.of([texts["a"] or ""], PAIR, texts_b=[texts["b"] or ""])]
+
+    @property
+    def _named_pairs(self) -> str:
+        """The file of pairs with its columns named."""
+        return self.pairs if "?" in self.pairs else f"{self.pairs}?text=text&text_b=text_b"
 
     def passes(self, subject: Subject) -> Passes:
         from theodolite.similarity.keeping import LookForWords, explained

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from theodolite.reading import plain
 from theodolite.similarity.explanation import Explanation, Matches, Side
+from theodolite.similarity.methods import INTEGRATED
 
 Row = dict[str, Any]
 
@@ -42,7 +43,7 @@ def kept(explanations: Iterable[tuple[int, Explanation]]) -> pa.Table:
             "value": found.value,
             "cosine": found.cosine,
             "cosine_own": found.cosine_own,
-            "completeness_error": found.completeness_error,
+            "completeness_error": found.completeness_error if method == INTEGRATED else np.nan,
             "same": found.same,
             **_of_side("a", found.a, method),
             **_of_side("b", found.b, method),
