@@ -11,10 +11,11 @@ import numpy as np
 from theodolite.accumulate import hash_of
 from theodolite.corpus import Corpus
 from theodolite.errors import InputError
+from theodolite.instrument import Progress
 from theodolite.salience.faithfulness import faithfulness
 from theodolite.salience.maps import SPECIAL, TextMaps
 from theodolite.salience.representations import salience_vocab
-from theodolite.salience.sensitivity import Probe, sensitivity
+from theodolite.salience.sensitivity import Probe, sensitivity, terms_of
 from theodolite.salience.terms import IDENTITY_TERMS, aggregated_salience_terms, pmi_terms
 from theodolite.salience.vocabulary import Vocabulary
 from theodolite.salience.ways import Way, way_name
@@ -95,19 +96,22 @@ def sensitivity_rows(
     insertions: int,
     seed: int,
     terms_from: str,
+    progress: Progress,
 ) -> tuple[list[Row], list[Row]]:
     """Rows of the lists and of their terms; terms_from: the corpus that lists were made of, where none is given."""
     rows = maps.rows.tolist()
-    by_list, by_term = sensitivity(
-        lists,
-        [corpus.text(row) for row in rows],
-        _second(corpus, rows),
-        maps.predicted,
-        cls,
-        probe_of(model),
-        insertions,
-        seed,
-    )
+    with progress.step("sensitivity", 2 * len(terms_of(lists))):
+        by_list, by_term = sensitivity(
+            lists,
+            [corpus.text(row) for row in rows],
+            _second(corpus, rows),
+            maps.predicted,
+            cls,
+            probe_of(model),
+            insertions,
+            seed,
+            told=lambda: progress.advance(1),
+        )
     about = {"corpus": corpus.name, "class": model.labels[cls]}
     made = dict.fromkeys((BY_SALIENCE, BY_PMI), terms_from)
     listed = [about | asdict(r) | {"terms_from": made.get(r.list, GIVEN)} for r in by_list]

@@ -260,13 +260,12 @@ class Salience(Instrument):
         texts = int((source.maps.predicted == toward).sum())
         _add(rows, "skipped", [skipped_row(source.corpus.name, model.labels[toward], texts, reason, list=name)
                                for name in empty])  # fmt: skip
-        with subject.progress.step("sensitivity", 1):
-            by_list, by_term = sensitivity_rows(
-                first.corpus, first.maps, lists, model, toward, self.insertions, self.seed, source.corpus.name
-            )
-            _add(rows, "sensitivity", by_list)
-            _add(rows, "sensitivity_terms", by_term)
-            subject.progress.advance(1)
+        by_list, by_term = sensitivity_rows(
+            first.corpus, first.maps, lists, model, toward, self.insertions, self.seed, source.corpus.name,
+            subject.progress,
+        )  # fmt: skip
+        _add(rows, "sensitivity", by_list)
+        _add(rows, "sensitivity_terms", by_term)
 
     def _texts(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +13,8 @@ from theodolite.salience.maps import Ints
 from theodolite.salience.statistics import Answers, Doubles, class_scores, known_mean, percentiles, resampled_means
 from theodolite.salience.terms import boundaries, inserted
 from theodolite.words import has_letter_or_number, units
+
+Told = Callable[[], None]
 
 INSERTIONS = 500
 # Texts whose words are looked through at a time.
@@ -104,15 +106,24 @@ def sensitivity(
     probe: Probe,
     insertions: int = INSERTIONS,
     seed: int = 0,
+    told: Told = lambda: None,
 ) -> tuple[list[ListSensitivity], list[TermSensitivity]]:
-    """Rows of lists of terms and of their terms, each term once; predicted: (n,) the class of each text."""
-    terms = tuple(dict.fromkeys(term for each in lists.values() for term in each))
+    """Rows of lists of terms and of their terms, each term once; predicted: (n,) the class of each text.
+
+    told: called when a term has been put in everywhere, and again when it has been masked everywhere.
+    """
+    terms = terms_of(lists)
     changes = Changes(
         terms,
-        insertion_changes(terms, texts, texts_b, predicted, cls, probe, insertions, seed),
-        *masking_changes(terms, texts, texts_b, predicted, cls, probe),
+        insertion_changes(terms, texts, texts_b, predicted, cls, probe, insertions, seed, told),
+        *masking_changes(terms, texts, texts_b, predicted, cls, probe, told),
     )
     return [list_row(name, each, changes, seed) for name, each in lists.items()], term_rows(changes, seed)
+
+
+def terms_of(lists: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """The terms of all lists, each once."""
+    return tuple(dict.fromkeys(term for each in lists.values() for term in each))
 
 
 def insertion_changes(
@@ -124,6 +135,7 @@ def insertion_changes(
     probe: Probe,
     insertions: int = INSERTIONS,
     seed: int = 0,
+    told: Told = lambda: None,
 ) -> Doubles:
     """(terms, m) change of the class's probability when the term is put into m texts of other classes.
 
@@ -142,11 +154,13 @@ def insertion_changes(
         return class_scores(probe.answers(probe.tokenizer(asked, second)), cls)
 
     before = scores(given)
-    changes = [
-        scores([inserted(text, [(at, term)]) for text, at in zip(given, places, strict=True)]) - before
-        for term in terms
-    ]
-    return np.array(changes).reshape(len(terms), len(given))
+    changes = np.empty((len(terms), len(given)))
+    for number, term in enumerate(terms):
+        changes[number] = (
+            scores([inserted(text, [(at, term)]) for text, at in zip(given, places, strict=True)]) - before
+        )
+        told()
+    return changes
 
 
 def masking_changes(
@@ -156,6 +170,7 @@ def masking_changes(
     predicted: Ints,
     cls: int,
     probe: Probe,
+    told: Told = lambda: None,
 ) -> tuple[Doubles, Ints]:
     """(terms, n) change of the class's probability when all of a term's words are masked, in the n texts of the class
     that have any term, NaN where this one does not occur; and (terms,) how often each occurs.
@@ -177,6 +192,7 @@ def masking_changes(
             base = part.bounds[at]
             masked = masked_words(part, base + each.start, base + each.stop, probe.mask_id)
             changes[term, some] = class_scores(probe.answers(masked), cls) - before[some]
+            told()
     return changes, np.array([each.count for each in found], np.int64)
 
 
