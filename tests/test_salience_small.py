@@ -252,7 +252,8 @@ def test_a_correlation_has_its_interval() -> None:
 
 def _list(name: str, mean: float) -> dict:
     figures = (mean, mean, mean, mean, 3)
-    return {"corpus": "toxicity", "class": "1"} | asdict(ListSensitivity(name, ("x",), *figures, *figures, 3, ()))
+    about = {"corpus": "toxicity", "class": "1", "terms_from": "training"}
+    return about | asdict(ListSensitivity(name, ("x",), *figures, *figures, 3, ()))
 
 
 def test_a_mean_that_is_missing_supports_no_claim() -> None:

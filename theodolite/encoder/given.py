@@ -30,6 +30,7 @@ class GivenVectors:
     window_rule = ""
     device = "cpu"
     layers = 0
+    transform = None
 
     def __init__(self, corpora: Sequence[Corpus]) -> None:
         for corpus in corpora:
