@@ -23,8 +23,8 @@ browser:  ## Chromium for the tests of the pages, where it is missing and may be
 demo: $(STAMP) studio  ## a survey of the bundled model over the demo corpora
 	$(BIN)/theodolite demo
 
-test: $(STAMP) studio browser  ## every test, two files at a time
-	$(BIN)/python -m pytest -n 2 --dist loadfile --durations 20
+test: $(STAMP) studio browser  ## every test, two files at a time, in the order that tests/conftest.py gives them
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 20
 
 lint: $(STAMP)  ## ruff, mypy, the import contracts
 	$(BIN)/ruff check .

@@ -20,6 +20,24 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
+# Files that take minutes each, however few their tests: begun first, so that none of them is left for one worker alone
+# at the end. Those in browser share what two workers make, half each.
+LONG = (
+    *("browser", "test_salience.py", "test_similarity.py", "test_running.py", "test_salience_small.py"),
+    *("test_isotropy_training.py", "test_contextuality.py", "test_train_simcse.py", "test_illusion.py"),
+    *("test_encoder_families.py", "test_train_recobert.py", "test_train.py", "test_projection.py", "test_survey.py"),
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The long files first, in the order above."""
+
+    def place(item: pytest.Item) -> int:
+        names = item.path.parts
+        return next((i for i, name in enumerate(LONG) if name in names), len(LONG))
+
+    items.sort(key=place)
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport():

@@ -10,16 +10,21 @@ and Σλ is the covariance's trace, Σλ² the sum of its squared entries: no ei
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from theodolite.errors import InputError
 from theodolite.rounding.width import odd_width
 
-# Vectors at a time.
-_ROWS = 16_384
+Floats = NDArray[np.float64]
+
+# Vectors at a time, and those that say where they lie and how far they reach.
+_ROWS = 4_096
+_FIRST = 1_024
 
 
 def isoscore(covariance: NDArray[Any]) -> float:
@@ -54,13 +59,27 @@ def isoscore_of(vectors: NDArray[Any]) -> float:
         raise InputError(f"(n vectors, d dimensions) wanted, got an array of shape {vectors.shape}")
     n, d = vectors.shape
     refuse_transposed(n, d)
-    middle = vectors[:_ROWS].mean(axis=0, dtype=np.float64)
+    middle = vectors[:_FIRST].mean(axis=0, dtype=np.float64)
     # So that nothing under- or overflows in single precision.
-    scale = float(np.abs(vectors[:_ROWS] - middle).max()) or 1.0
+    scale = float(np.abs(vectors[:_FIRST] - middle).max()) or 1.0
     near = middle if vectors.dtype == np.float64 else middle.astype(np.float32)
+    starts = range(0, n, _ROWS)
+    lanes = min(_threads(), len(starts))
+    # Two products side by side on a thread each take less than one on two threads, which wait for each other.
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(lanes) as pool:
+        parts = list(pool.map(lambda lane: _added(vectors, starts[lane::lanes], near, scale), range(lanes)))
+    sums, products = (np.sum(of_lanes, axis=0) for of_lanes in zip(*parts, strict=True))
+    if not np.isfinite(sums).all():
+        raise InputError("a vector has a NaN, infinite or immense number; mend it or leave it out")
+    return isoscore(products / n - np.outer(sums / n, sums / n))
+
+
+def _added(vectors: NDArray[Any], starts: range, near: NDArray[Any], scale: float) -> tuple[Floats, Floats]:
+    """Σv (d,) and Σvvᵀ (d, d) over the blocks that start there, of vectors seen from ``near`` and divided by a scale."""
+    d = vectors.shape[1]
     sums, products = np.zeros(d), np.zeros((d, d))
-    off = np.empty((min(n, _ROWS), d), np.float32)
-    for start in range(0, n, _ROWS):
+    off = np.empty((min(len(vectors), _ROWS), d), np.float32)
+    for start in starts:
         block = vectors[start : start + _ROWS]
         part = off[: len(block)]
         np.subtract(block, near, out=part, casting="same_kind")
@@ -68,9 +87,12 @@ def isoscore_of(vectors: NDArray[Any]) -> float:
             part /= np.float32(scale)
         sums += np.ones(len(part), np.float32) @ part
         products += part.T @ part
-    if not np.isfinite(sums).all():
-        raise InputError("a vector has a NaN, infinite or immense number; mend it or leave it out")
-    return isoscore(products / n - np.outer(sums / n, sums / n))
+    return sums, products
+
+
+def _threads() -> int:
+    """How many threads matrix products may use."""
+    return max((pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"), default=1)
 
 
 def refuse_transposed(rows: int, columns: int, dim: int | None = None) -> None:
