@@ -246,7 +246,7 @@ class _Corpus:
 
 def _mev_of(vectors: NDArray[Any], sizes: list[int], centered: bool) -> Floats:
     """(sizes, layers) of the first so many of the vectors (n, layers, d)."""
-    x = vectors.astype(np.float64).swapaxes(0, 1)
+    x = vectors[: max(sizes)].astype(np.float64).swapaxes(0, 1)
     return prefix_mev(x @ x.swapaxes(1, 2), sizes, centered=centered)
 
 
