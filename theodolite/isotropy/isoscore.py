@@ -75,7 +75,7 @@ def isoscore_of(vectors: NDArray[Any]) -> float:
 
 
 def _added(vectors: NDArray[Any], starts: range, near: NDArray[Any], scale: float) -> tuple[Floats, Floats]:
-    """Σv (d,) and Σvvᵀ (d, d) over the blocks that start there, of vectors seen from ``near`` and divided by a scale."""
+    """Σv (d,) and Σvvᵀ (d, d) over the blocks that start there, of vectors seen from ``near``, scaled down."""
     d = vectors.shape[1]
     sums, products = np.zeros(d), np.zeros((d, d))
     off = np.empty((min(len(vectors), _ROWS), d), np.float32)

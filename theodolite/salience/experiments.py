@@ -28,6 +28,9 @@ TOXIC_SOURCES = ("jigsaw_2000", "jigsaw_5000_lowercased")
 ALL_TOXIC = "jigsaw_test_balanced"
 # On a processor attention's dropout takes nearly half of a step of 512 tokens.
 LONG = partial(Training, attention_dropout=0.0)
+# Four of five ratings stand in a review's last words. Those of many reviews teach a classifier what a rating is, which
+# 6,000 whole ones, that take twice as long, did not.
+LAST_WORDS = 48
 
 
 @dataclass(frozen=True)
@@ -71,10 +74,12 @@ def planted(data: Path, limit: int | None, rule: str = "source") -> Experiment:
 
 
 def reviews(data: Path, limit: int | None) -> Experiment:
-    """IMDB: 6,000 reviews to train on, 2,500 others to look at."""
+    """IMDB: the last words of 22,500 reviews to train on, 2,500 others, whole, to look at."""
     texts = _read(data / "imdb" / "reviews.parquet", "?text=text&label=label", ())
-    training, looked_at = _parts(texts, "imdb", (6_000, 2_500), limit)
-    return Experiment("imdb", training, looked_at, LONG(epochs=2, evaluations=3), max_length=512)
+    whole, looked_at = _parts(texts, "imdb", (22_500, 2_500), limit)
+    ends = [" ".join(text.split()[-LAST_WORDS:]) for text in whole.texts()]
+    training = Corpus.of(ends, whole.name, labels=whole.column("label").to_pylist())
+    return Experiment("imdb", training, looked_at, LONG(epochs=1, learning_rate=1.5e-4), max_length=128)
 
 
 def comments(data: Path, limit: int | None) -> Experiment:
