@@ -29,7 +29,7 @@ ALL_TOXIC = "jigsaw_test_balanced"
 # On a processor attention's dropout takes nearly half of a step of 512 tokens.
 LONG = partial(Training, attention_dropout=0.0)
 # Four of five ratings stand in a review's last words. Those of many reviews teach a classifier what a rating is, which
-# 6,000 whole ones, that take twice as long, did not.
+# 6,000 whole ones, in three times the time, did not.
 LAST_WORDS = 48
 
 
@@ -74,11 +74,9 @@ def planted(data: Path, limit: int | None, rule: str = "source") -> Experiment:
 
 
 def reviews(data: Path, limit: int | None) -> Experiment:
-    """IMDB: the last words of 22,500 reviews to train on, 2,500 others, whole, to look at."""
+    """IMDB: the last words of 22,500 reviews to train on, those of 2,500 others to look at."""
     texts = _read(data / "imdb" / "reviews.parquet", "?text=text&label=label", ())
-    whole, looked_at = _parts(texts, "imdb", (22_500, 2_500), limit)
-    ends = [" ".join(text.split()[-LAST_WORDS:]) for text in whole.texts()]
-    training = Corpus.of(ends, whole.name, labels=whole.column("label").to_pylist())
+    training, looked_at = (_ends(part) for part in _parts(texts, "imdb", (22_500, 2_500), limit))
     return Experiment("imdb", training, looked_at, LONG(epochs=1, learning_rate=1.5e-4), max_length=128)
 
 
@@ -128,6 +126,11 @@ def _sizes(sizes: tuple[int, int], limit: int | None, there: int) -> tuple[int, 
         looked_at = max(1, round(min(1.0, limit / training) * looked_at))
         training = limit
     return min(training, there - looked_at), looked_at
+
+
+def _ends(reviews: Corpus) -> Corpus:
+    ends = [" ".join(text.split()[-LAST_WORDS:]) for text in reviews.texts()]
+    return Corpus.of(ends, reviews.name, labels=reviews.column("label").to_pylist())
 
 
 def _shuffled(n: int) -> Any:

@@ -74,7 +74,7 @@ TABLE_10: Published = {
 TABLE_4 = {"identity terms": (0.06, 0.08), "pmi": (0.31, 0.19), "aggregated salience": (0.41, 0.08)}
 TABLE_5 = {"identity terms": (-0.12, 0.15), "pmi": (-0.22, 0.10), "aggregated salience": (-0.34, 0.08)}
 ACCURACY = {"planted-sst2": 0.94, "imdb": 0.93, "toxicity": 0.93}
-# Integrated gradients of long reviews cost some forty passes each: on two cores, this many in ten minutes.
+# Integrated gradients cost some forty passes a review: on one core, this many in five minutes.
 IG_REVIEWS = 250
 # Rules that the source did not plant: are they found too?
 OTHER_RULES = ("word", "order", "position", "length")
