@@ -20,6 +20,7 @@ from sklearn.manifold import trustworthiness
 
 from theodolite.errors import InputError
 from theodolite.projection import Map, Method, fit_map
+from theodolite.projection.methods import by_umap
 
 METHODS: tuple[Method, ...] = ("umap", "tsne")
 Blocks = Callable[[], Iterable[NDArray[Any]]]
@@ -371,3 +372,16 @@ def test_blocks_that_change_between_two_readings(then: int, said: str) -> None:
         turns = iter([vectors[:20], vectors[:then]])
         with pytest.raises(InputError, match=f"^a: there were 20 rows at first and {said}"):
             use(lambda turns=turns: [next(turns)])
+
+
+def test_umap_leaves_the_number_of_threads_alone() -> None:
+    """Numba sets OpenMP's when it begins: torch, on as many threads as another process has, would wait for it."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        by_umap(np.random.default_rng(0).standard_normal((40, 4)).astype(np.float32), 5, 0, lambda *_: None)
+        assert torch.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(before)

@@ -37,7 +37,9 @@ def by_umap(vectors: Floats, neighbours: int, seed: int, tell: Progress) -> Floa
         n_jobs=1,  # A seed allows no more, and UMAP would warn of it.
         tqdm_kwds={"file": _Epochs(tell), "bar_format": "{n_fmt}/{total_fmt}", "disable": widget},
     )
-    places = np.asarray(fitter.fit_transform(vectors), np.float32)
+    # Numba, which UMAP is written in, would leave OpenMP with all threads for whatever comes next, torch among it.
+    with threadpool_limits(1, user_api="openmp"):
+        places = np.asarray(fitter.fit_transform(vectors), np.float32)
     tell("fitting", epochs, epochs)
     return places
 
