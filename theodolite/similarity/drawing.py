@@ -10,6 +10,7 @@ from theodolite.figures import COLOURS, curve, legend, panels, styled
 from theodolite.similarity.explanation import HARMLESS, TOP, WHOLE
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Row = dict[str, Any]
@@ -71,7 +72,7 @@ def deletion(points: list[Row]) -> Figure:
     """Mean fall of the similarity by the share of words deleted, a line a method."""
     corpora = list(dict.fromkeys(p["corpus"] for p in points))
     with styled():
-        figure, axes = panels(1, len(corpora), height=3.2)
+        figure, axes = _a_panel_each(corpora, 3.2)
         for panel, corpus in zip(axes, corpora, strict=True):
             methods = list(dict.fromkeys(p["method"] for p in points))
             for number, method in enumerate(methods):
@@ -91,7 +92,7 @@ def randomisation(rows: list[Row]) -> Figure:
     """Rank correlation with the trained model's saliencies by the number of layers drawn anew."""
     corpora = list(dict.fromkeys(r["corpus"] for r in rows))
     with styled():
-        figure, axes = panels(1, len(corpora), height=3.0)
+        figure, axes = _a_panel_each(corpora, 3.0)
         for panel, corpus in zip(axes, corpora, strict=True):
             mine = [r for r in rows if r["corpus"] == corpus]
             drawn = sorted({r["layers"] for r in mine if r["change"] == TOP})
@@ -107,13 +108,21 @@ def randomisation(rows: list[Row]) -> Figure:
                 curve(panel, x, y, number=number, label=method, low=low, high=high)
                 harmless = [r["correlation"] for r in of if r["change"] == HARMLESS]
                 panel.axhline(harmless[0], color=COLOURS[number % len(COLOURS)], linestyle=":", linewidth=1)
-            panel.set_xticks([*drawn, whole], [*map(str, drawn), "all weights"])
+            panel.set_xticks([*drawn, whole], [*map(str, drawn), "all"])
             panel.set_ylim(min(-0.1, panel.get_ylim()[0]), 1.05)
             panel.set_title(f"{corpus} ({mine[0]['n']:,} pairs)")
-            panel.set_xlabel("layers drawn anew, from the top")
+            panel.set_xlabel("layers drawn anew, from the top (all: embeddings too)")
             panel.set_ylabel("rank correlation of saliencies")
         legend(figure, *axes[0].get_legend_handles_labels())
     return figure
+
+
+def _a_panel_each(corpora: list[str], height: float) -> tuple[Figure, list[Axes]]:
+    """Two panels a row, since titles have the corpus's name in them."""
+    figure, axes = panels(-(-len(corpora) // 2), min(2, len(corpora)), height=height)
+    for spare in axes[len(corpora) :]:
+        spare.remove()
+    return figure, axes[: len(corpora)]
 
 
 def _short(word: str) -> str:
