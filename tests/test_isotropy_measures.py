@@ -421,6 +421,14 @@ def test_isoscore_alone_is_that_of_all_measures_and_of_the_package(kind, n, d, o
         assert isoscore_of(x) == pytest.approx(float(IsoScore(x)), abs=1e-6)
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_isoscore_alone_is_the_same_on_any_number_of_threads(monkeypatch, threads):
+    monkeypatch.setattr("theodolite.isotropy.isoscore._threads", lambda: threads)
+    x = np.random.default_rng(1).standard_normal((13_000, 6)) * np.arange(1, 7)
+    x[9_000:] += 2  # so that a block left out or counted twice would show
+    assert isoscore_of(x) == pytest.approx(measure_array(x).isoscore, rel=1e-5)
+
+
 def test_isoscore_alone_refuses_what_is_no_set_of_vectors():
     with pytest.raises(InputError, match="look transposed"):
         isoscore_of(np.ones((10, 3001)))
