@@ -22,6 +22,7 @@ NAMES = (
     "growth",
     "illusion",
     "salience",
+    "kills",
     "isotropy",
     "similarity",
     "studio",

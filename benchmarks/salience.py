@@ -40,14 +40,14 @@ Weights = NDArray[np.float32]
 
 def run(settings: Settings) -> Iterator[Row]:
     with tempfile.TemporaryDirectory(prefix="theodolite-bench-") as folder:
-        classifier = _trained(settings, Path(folder))
+        classifier = trained(settings, Path(folder))
         peer = _as_transformers_loads_it(classifier)
         yield from _gradients(settings, classifier, peer)
         yield _integrated(settings, classifier, peer)
     yield from salience_maps.run(settings)
 
 
-def _trained(settings: Settings, folder: Path) -> Classifier:
+def trained(settings: Settings, folder: Path) -> Classifier:
     """The default model after one epoch of a few SST-2 texts: no longer a head of random numbers."""
     source = f"{settings.data}/sst2/train.tsv.gz?text=sentence&label=label"
     corpus = Corpus.read(source, limit=settings.size(400, 100), cache=folder)

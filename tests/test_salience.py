@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +17,9 @@ from theodolite import Corpus, InputError, Salience, SalienceReading, Store, exp
 from theodolite.cli.main import main
 from theodolite.encoder.encoder import Encoder
 from theodolite.encoder.maps import METHODS, Question
+from theodolite.instrument import Silent, Subject
 from theodolite.registry import instrument
+from theodolite.salience.answering import KeptAnswers
 from theodolite.salience.keeping import KeepMaps
 from theodolite.salience.study import draw_rationales
 
@@ -220,7 +224,7 @@ def test_it_is_saved_shown_and_drawn(reading, tmp_path):
     assert "td-for" in page
     assert "td-cloud" in page
     assert {p.stem for p in (tmp_path / "figures").glob("*.svg")} == {
-        "map", "sensitivity", "faithfulness", "positions"
+        "map", "map-labels", "map-clusters", "map-marked", "clusters", "sensitivity", "faithfulness", "positions"
     }  # fmt: skip
     cards = again.cards()
     scores = [float(c.facts.split("suspicion ")[1].split(";")[0]) for c in cards]
@@ -429,6 +433,72 @@ def test_bad_input(case, classifier, sst2, tmp_path, capsys):
     assert out == ""
     assert said in err.splitlines()[-1]
     assert "Traceback" not in err
+
+
+def test_the_map_is_coloured_by_what_is_known_of_the_texts(reading, sst2):
+    """Every colouring's legend counts the texts of each group; a point of the group has its colour."""
+    texts = reading.tables["texts"].to_pylist()
+    marked = [t["row"] for t in texts if re.search("(?i)film|movie", sst2.text(t["row"]))]
+    clusters = {
+        f"{r['predicted']}, cluster {r['id']}: {', '.join(r['terms'][:3])} ({r['size']:,})"
+        for r in reading.tables["clusters"].to_pylist()
+        if (r["representation"], r["method"]) == ("salience-vocab", "grad-l2")
+    }
+    counts = {name: Counter(t[name] for t in texts) for name in ("answer", "label")}
+    expected = {
+        "map": {f"answered {name} ({n:,})" for name, n in counts["answer"].items()},
+        "map-labels": {f"label {name} ({n:,})" for name, n in counts["label"].items()},
+        "map-clusters": clusters,
+        "map-marked": {f"marked ({len(marked):,})", f"all others ({len(texts) - len(marked):,})"},
+    }
+    for name, legend in expected.items():
+        figure = reading.plot(name)
+        assert {text.get_text() for text in figure.legends[0].get_texts()} == legend
+        points = figure.axes[0].collections[0]
+        shown = Counter(tuple(colour) for colour in points.get_facecolors().round(3).tolist())
+        assert sorted(shown.values()) == sorted(int(t.rsplit("(", 1)[1][:-1].replace(",", "")) for t in legend)
+
+
+def test_terms_and_masks_go_on_where_they_were_interrupted(classifier, sst2, tmp_path, monkeypatch):
+    """What the classifier was asked before an interruption it is not asked again, and the figures are the same."""
+    few = Corpus.of(sst2.texts(0, 20), "few", labels=sst2.column("label").to_pylist()[:20])
+    asked = Salience(clusters=0, sensitivity=("auto",), insertions=3, faithful=5, map="none")
+    answers, calls = classifier.answers, []
+
+    def counted(tokens, **how):
+        calls.append(1)
+        return answers(tokens, **how)
+
+    monkeypatch.setattr(classifier, "answers", counted)
+    [expected] = run([asked], classifier, [few], store=Store(tmp_path / "whole"))
+    every = len(calls)
+    assert every > 20
+
+    def interrupted(tokens, **how):
+        if len(calls) == every + 12:
+            raise KeyboardInterrupt
+        return counted(tokens, **how)
+
+    monkeypatch.setattr(classifier, "answers", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run([asked], classifier, [few], store=Store(tmp_path / "broken"))
+    monkeypatch.setattr(classifier, "answers", counted)
+    [found] = run([asked], classifier, [few], store=Store(tmp_path / "broken"))
+    assert len(calls) == 2 * every
+    for table in ("sensitivity", "sensitivity_terms", "faithfulness"):
+        assert found.to_json()[table] == expected.to_json()[table]
+
+
+def test_a_text_and_a_pair_of_the_same_tokens_are_not_taken_for_each_other(classifier, tmp_path):
+    """The second text may be empty: the tokens are the same, the answer is another."""
+    subject = Subject(
+        "it", 6, 384, (("model", "it"),), classifier, (), Store(tmp_path), Silent()
+    )  # fmt: skip
+    ask = KeptAnswers(subject)
+    alone, paired = classifier.tokenise(["a fine film"]), classifier.tokenise(["a fine film"], [""])
+    for tokens in (alone, paired, alone, paired):
+        np.testing.assert_array_equal(ask(tokens), classifier.answers(tokens))
+    assert not np.allclose(ask(alone), ask(paired))
 
 
 def test_a_term_that_never_occurs(classifier, sst2, tmp_path):

@@ -16,6 +16,7 @@ from theodolite.salience.faithfulness import faithfulness
 from theodolite.salience.maps import SPECIAL, TextMaps
 from theodolite.salience.representations import salience_vocab
 from theodolite.salience.sensitivity import Probe, sensitivity, terms_of
+from theodolite.salience.statistics import Answers
 from theodolite.salience.terms import IDENTITY_TERMS, aggregated_salience_terms, pmi_terms
 from theodolite.salience.vocabulary import Vocabulary
 from theodolite.salience.ways import Way, way_name
@@ -30,22 +31,22 @@ BY_SALIENCE, BY_PMI = "aggregated salience", "pmi"
 GIVEN = "given"
 
 
-def probe_of(model: Classifier) -> Probe:
-    """The classifier as the measurements ask it."""
+def probe_of(model: Classifier, answers: Answers | None = None) -> Probe:
+    """The classifier as the measurements ask it; answers: what asks it, where its answers are kept."""
     if model.tokenizer.mask_id is None:
         raise InputError(f"{model.name}: its tokenizer has no mask token, so nothing can be masked")
-    return Probe(model.tokenizer, model.answers, model.tokenizer.mask_id)
+    return Probe(model.tokenizer, answers or model.answers, model.tokenizer.mask_id)
 
 
 def faithfulness_rows(
-    corpus: Corpus, maps: Mapping[Way, TextMaps], model: Classifier, texts: int, seed: int
+    corpus: Corpus, maps: Mapping[Way, TextMaps], model: Classifier, answers: Answers, texts: int, seed: int
 ) -> Iterator[Row]:
     """Comprehensiveness and sufficiency of every way, and of a random order for every target, over a seeded sample."""
     first = next(iter(maps.values()))
     chosen = np.sort(np.argsort(hash_of(seed, first.rows), kind="stable")[:texts])
     rows = first.rows[chosen].tolist()
     tokens = model.tokenise([corpus.text(row) for row in rows], _second(corpus, rows))
-    probe = probe_of(model)
+    probe = probe_of(model, answers)
     targets = list(dict.fromkeys(way.target for way in maps))
     for target in targets:
         some = {way.method: m.take(chosen) for way, m in maps.items() if way.target == target}
@@ -92,6 +93,7 @@ def sensitivity_rows(
     maps: TextMaps,
     lists: Mapping[str, Sequence[str]],
     model: Classifier,
+    answers: Answers,
     cls: int,
     insertions: int,
     seed: int,
@@ -107,7 +109,7 @@ def sensitivity_rows(
             _second(corpus, rows),
             maps.predicted,
             cls,
-            probe_of(model),
+            probe_of(model, answers),
             insertions,
             seed,
             told=lambda: progress.advance(1),

@@ -13,9 +13,10 @@ from theodolite.corpus import Corpus
 from theodolite.embed import Embeddings, KeepEmbeddings
 from theodolite.encoder.maps import INTEGRATED, METHODS, Question
 from theodolite.errors import InputError
-from theodolite.instrument import Instrument, Passes, Progress, Subject
+from theodolite.instrument import Instrument, Passes, Subject
 from theodolite.options import option
 from theodolite.salience.analysis import Analysis, Grouping
+from theodolite.salience.answering import KeptAnswers
 from theodolite.salience.asking import faithfulness_rows, sensitivity_rows, term_lists
 from theodolite.salience.classes import marker_column
 from theodolite.salience.findings import findings
@@ -31,6 +32,7 @@ from theodolite.salience.reading import SalienceReading
 from theodolite.salience.representations import REPRESENTATIONS
 from theodolite.salience.settling import ERRORS, Settled, no_such_row, settle
 from theodolite.salience.terms import MIN_COUNT
+from theodolite.salience.texts import texts_table
 from theodolite.salience.vocabulary import Vocabulary
 from theodolite.salience.ways import Way, ways
 
@@ -170,12 +172,21 @@ class Salience(Instrument):
             for corpus in subject.corpora:
                 with subject.progress.step(f"faithfulness on {corpus.name}", 1):
                     maps_by = {way: analyses[corpus.name, way.name].maps for way in self.ways}
-                    _add(rows, "faithfulness", faithfulness_rows(corpus, maps_by, model, self.faithful, self.seed))
+                    tested = faithfulness_rows(corpus, maps_by, model, KeptAnswers(subject), self.faithful, self.seed)
+                    _add(rows, "faithfulness", tested)
                     subject.progress.advance(1)
         if self.sensitivity:
             self._sensitivity(subject, analyses, vocabulary, settled, rows)
         tables = {name: pa.Table.from_pylist(found) for name, found in rows.items() if found}
-        tables["texts"] = self._texts(analyses, grouped, kept[self.target[0]], subject.progress)
+        firsts = {name: a for (name, method), a in analyses.items() if method == self.ways[0].name}
+        tables["texts"] = texts_table(
+            firsts,
+            self.representation[0],
+            grouped,
+            places=places_of(firsts, self.representation[0], self.map, self.seed, subject.progress),
+            marked=settled.marked,
+            integrated=kept[self.target[0]] if INTEGRATED in self.method else {},
+        )
         if self.keep_maps:
             tables["maps"] = pa.concat_tables(map(maps_by_token, analyses.values()))
         return SalienceReading(tables, findings(subject.encoder, tables, self.marker))
@@ -261,47 +272,11 @@ class Salience(Instrument):
         _add(rows, "skipped", [skipped_row(source.corpus.name, model.labels[toward], texts, reason, list=name)
                                for name in empty])  # fmt: skip
         by_list, by_term = sensitivity_rows(
-            first.corpus, first.maps, lists, model, toward, self.insertions, self.seed, source.corpus.name,
-            subject.progress,
+            first.corpus, first.maps, lists, model, KeptAnswers(subject), toward, self.insertions, self.seed,
+            source.corpus.name, subject.progress,
         )  # fmt: skip
         _add(rows, "sensitivity", by_list)
         _add(rows, "sensitivity_terms", by_term)
-
-    def _texts(
-        self,
-        analyses: Mapping[tuple[str, str], Analysis],
-        groupings: Sequence[tuple[Analysis, Grouping]],
-        kept: Mapping[str, StoredMaps],
-        progress: Progress,
-    ) -> pa.Table:
-        """Every text: label, answer, probability, its cluster in the first representation, its place on the map; of
-        integrated gradients the steps taken and the completeness error.
-        """
-        firsts = {name: a for (name, method), a in analyses.items() if method == self.ways[0].name}
-        places = places_of(firsts, self.representation[0], self.map, self.seed, progress)
-        parts = []
-        for name, analysis in firsts.items():
-            maps = analysis.maps
-            number = np.full(len(maps), -1)
-            for owner, found in groupings:
-                if owner is analysis and found.space.name == self.representation[0]:
-                    number[found.texts] = found.labels
-            columns: dict[str, Any] = {
-                "corpus": [name] * len(maps),
-                "row": maps.rows,
-                "label": [analysis.class_name(int(n)) for n in maps.labels],
-                "answer": [analysis.answer(i) for i in range(len(maps))],
-                "probability": maps.probabilities.max(axis=1) if maps.classes > 1 else np.full(len(maps), np.nan),
-                "cluster": number,
-            }
-            if INTEGRATED in self.method:
-                rows, steps, error = kept[name].errors()
-                mine = np.searchsorted(rows, maps.rows)
-                columns |= {"steps": steps[mine], "completeness_error": error[mine]}
-            if name in places:
-                columns |= {"x": places[name][:, 0], "y": places[name][:, 1]}
-            parts.append(pa.table(columns))
-        return pa.concat_tables(parts)
 
 
 def _add(rows: Rows, name: str, more: Any) -> None:

@@ -1,0 +1,54 @@
+"""The table of all texts that were looked at: what is known of each, one row a text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from theodolite.salience.analysis import Analysis, Grouping
+from theodolite.salience.keeping import StoredMaps
+
+
+def texts_table(
+    firsts: Mapping[str, Analysis],
+    representation: str,
+    groupings: Sequence[tuple[Analysis, Grouping]],
+    *,
+    places: Mapping[str, NDArray[np.float32]],
+    marked: Mapping[str, NDArray[np.bool_]],
+    integrated: Mapping[str, StoredMaps],
+) -> pa.Table:
+    """Every text: label, answer, probability, its cluster in the representation; where given, whether it is marked,
+    the steps and the completeness error of its integrated gradients, and its place on the map.
+
+    firsts: each corpus's maps by the first method; the others are by corpus too, empty where not asked for.
+    """
+    parts = []
+    for name, analysis in firsts.items():
+        maps = analysis.maps
+        number = np.full(len(maps), -1)
+        for owner, found in groupings:
+            if owner is analysis and found.space.name == representation:
+                number[found.texts] = found.labels
+        columns: dict[str, Any] = {
+            "corpus": [name] * len(maps),
+            "row": maps.rows,
+            "label": [analysis.class_name(int(n)) for n in maps.labels],
+            "answer": [analysis.answer(i) for i in range(len(maps))],
+            "probability": maps.probabilities.max(axis=1) if maps.classes > 1 else np.full(len(maps), np.nan),
+            "cluster": number,
+        }
+        if name in marked:
+            columns["marked"] = marked[name][maps.rows]
+        if name in integrated:
+            rows, steps, error = integrated[name].errors()
+            mine = np.searchsorted(rows, maps.rows)
+            columns |= {"steps": steps[mine], "completeness_error": error[mine]}
+        if name in places:
+            columns |= {"x": places[name][:, 0], "y": places[name][:, 1]}
+        parts.append(pa.table(columns))
+    return pa.concat_tables(parts)
