@@ -77,7 +77,7 @@ def reviews(data: Path, limit: int | None) -> Experiment:
     """IMDB: the last words of 22,500 reviews to train on, those of 2,500 others to look at."""
     texts = _read(data / "imdb" / "reviews.parquet", "?text=text&label=label", ())
     training, looked_at = (_ends(part) for part in _parts(texts, "imdb", (22_500, 2_500), limit))
-    return Experiment("imdb", training, looked_at, LONG(epochs=1, learning_rate=1.5e-4), max_length=128)
+    return Experiment("imdb", training, looked_at, LONG(epochs=2, learning_rate=1e-4), max_length=128)
 
 
 def comments(data: Path, limit: int | None) -> Experiment:
