@@ -58,12 +58,17 @@ def measure(data: Path, texts: int) -> Spent:
     return Spent(len(corpus), spent, peak_gb())
 
 
+def peak_in(status: Path) -> float:
+    """The largest resident size that a process's `status` tells, in units of 10⁹ bytes; 0 where it has just ended."""
+    lines = status.read_text().splitlines()
+    return next((int(line.split()[1]) * 1024 / 1e9 for line in lines if line.startswith("VmHWM:")), 0.0)
+
+
 def peak_gb() -> float:
     """This process's largest resident size so far, in units of 10⁹ bytes."""
     status = Path("/proc/self/status")
     if status.exists():
-        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
-        return int(line.split()[1]) * 1024 / 1e9
+        return peak_in(status)
     import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.growth import peak_in
 from benchmarks.row import Row
 from benchmarks.salience import trained
 from benchmarks.settings import Settings
@@ -66,7 +68,7 @@ def _until(command: list[str], reviews: int, store: Path, files: int | None = No
         running = subprocess.Popen(asked, stdout=out, stderr=err)
         peak = 0.0
         while running.poll() is None:
-            peak = max(peak, _peak_gb(running.pid))
+            peak = max(peak, peak_in(Path(f"/proc/{running.pid}/status")))
             if files is not None and len(_arrays(store)) >= max(1, files):
                 running.kill()
             time.sleep(SECONDS)
@@ -74,7 +76,7 @@ def _until(command: list[str], reviews: int, store: Path, files: int | None = No
             err.seek(0)
             raise RuntimeError(err.read().decode()[-500:])
         if files is not None:
-            if not running.returncode:
+            if running.returncode != -signal.SIGKILL:
                 raise RuntimeError("it was over before it was killed: nothing to compare")
             return Ended(None, peak)
         out.seek(0)
@@ -82,15 +84,6 @@ def _until(command: list[str], reviews: int, store: Path, files: int | None = No
     # When it was made is the one thing that may differ.
     del said["manifest"]["made"]
     return Ended(said, peak)
-
-
-def _peak_gb(process: int) -> float:
-    """A running process's largest resident size so far; 0 where it has just ended."""
-    try:
-        lines = Path(f"/proc/{process}/status").read_text().splitlines()
-    except OSError:
-        return 0.0
-    return next((int(line.split()[1]) * 1024 / 1e9 for line in lines if line.startswith("VmHWM:")), 0.0)
 
 
 def _arrays(store: Path) -> dict[str, Path]:

@@ -499,6 +499,7 @@ def test_a_text_and_a_pair_of_the_same_tokens_are_not_taken_for_each_other(class
     for tokens in (alone, paired, alone, paired):
         np.testing.assert_array_equal(ask(tokens), classifier.answers(tokens))
     assert not np.allclose(ask(alone), ask(paired))
+    assert ask(classifier.tokenise([])).shape == (0, 2)
 
 
 def test_a_term_that_never_occurs(classifier, sst2, tmp_path):

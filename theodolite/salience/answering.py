@@ -37,7 +37,7 @@ class KeptAnswers:
             kept = pa.table({"logits": pa.FixedSizeListArray.from_arrays(flat, logits.shape[1])})
             self._store.put(self._recipe, asked, kept)
         values: NDArray[np.float32] = kept["logits"].combine_chunks().flatten().to_numpy()
-        return values.reshape(len(tokens), -1)
+        return values.reshape(len(tokens), kept.schema.field("logits").type.list_size)
 
 
 def _hash(tokens: Tokens) -> str:

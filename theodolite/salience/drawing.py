@@ -73,7 +73,8 @@ def cluster_terms(rows: Sequence[Row]) -> Figure:
             place.set_xlabel("mean value")
             whose = f"{row['corpus']}, " if several else ""
             facts = f"{row['size']:,} texts, suspicion {row['suspicion']:.2f}"
-            place.set_title(f"{whose}answered {row['predicted']}, cluster {row['id']}\n{facts}", fontsize=8)
+            answer = "all answers" if row["predicted"] == "all" else f"answered {row['predicted']}"
+            place.set_title(f"{whose}{answer}, cluster {row['id']}\n{facts}", fontsize=8)
         for place in axes[len(shown) :]:
             place.axis("off")
     return figure
