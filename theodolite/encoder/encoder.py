@@ -18,6 +18,7 @@ from theodolite.encoder.batch import Batch, Floats, Ints
 from theodolite.encoder.forward import Padded, run_windows, wanted_layers
 from theodolite.encoder.lanes import Item, Result, side_by_side
 from theodolite.encoder.loading import device_of, load_model
+from theodolite.encoder.memory import without_holes
 from theodolite.encoder.pooling import own_pooling
 from theodolite.encoder.resolve import DEFAULT_MODEL, ModelFolder, resolve
 from theodolite.encoder.tap import InputTap, at_pieces
@@ -305,7 +306,8 @@ class Encoder:
     def _side_by_side(self, work: Callable[[Item], Result], items: Iterator[Item]) -> Iterator[Result]:
         """Several at once where it pays: on a processor. (A compiled pass is not safe to share between threads.)"""
         several = self.device.type == "cpu" and self._forward is self.model
-        return side_by_side(work, items) if several else map(work, items)
+        found = side_by_side(work, items) if several else map(work, items)
+        return without_holes(found) if self.device.type == "cpu" else found
 
     def _groups(self, tokens: Tokens, budget: int) -> Iterator[tuple[Ints, Tokens]]:
         template = self._template(tokens)

@@ -1,0 +1,85 @@
+"""Holes in the C library's heaps are given back, and looking for them changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from theodolite.encoder import memory
+from theodolite.encoder.memory import Holes, without_holes
+
+MB = 2**20
+
+
+class Process:
+    """A process of some size in use, with holes beside it."""
+
+    def __init__(self, used: int) -> None:
+        self.used, self.holes, self.given_back = used, 0, 0
+
+    def size(self) -> int:
+        return self.used + self.holes
+
+    def give_back(self) -> None:
+        self.holes, self.given_back = 0, self.given_back + 1
+
+
+def test_holes_are_given_back_only_where_there_are_many() -> None:
+    process = Process(500)
+    holes = Holes(process.size, process.give_back, slack=100)
+    sizes = []
+    for _ in range(50):
+        process.holes += 30
+        holes.look()
+        sizes.append(process.size())
+    assert max(sizes) <= 600
+    assert process.given_back == 50 // 4
+
+
+def test_what_comes_into_use_and_stays_is_not_asked_for_again_and_again() -> None:
+    process = Process(500)
+    holes = Holes(process.size, process.give_back, slack=100)
+    process.used = 900
+    for _ in range(50):
+        holes.look()
+    assert process.given_back == 4
+
+
+def test_a_batch_under_way_does_not_raise_the_limit() -> None:
+    process = Process(500)
+    holes = Holes(process.size, process.give_back, slack=100)
+    process.used = 650
+    holes.look()
+    process.used, process.holes = 500, 101
+    holes.look()
+    assert process.size() == 500
+
+
+def test_this_process_gives_its_holes_back() -> None:
+    mine = memory._of_this_process()
+    if mine is None:
+        pytest.skip("malloc_trim is glibc's, /proc is Linux's")
+    # Every other block goes: between those that stay, nothing can be given back but by asking for it.
+    blocks = [np.ones(100_000, np.uint8) for _ in range(4_000)]
+    del blocks[::2]
+    before = memory._anonymous_bytes()
+    holes = Holes(memory._anonymous_bytes, mine._give_back, slack=-1)
+    holes.look()
+    assert before - memory._anonymous_bytes() > 100 * MB
+    assert len(blocks) == 2_000
+
+
+def test_results_come_through_in_their_order_and_one_at_a_time() -> None:
+    made: list[int] = []
+
+    def results() -> Iterator[int]:
+        for i in range(3):
+            made.append(i)
+            yield i
+
+    coming = without_holes(results())
+    assert next(coming) == 0
+    assert made == [0]
+    assert list(coming) == [1, 2]
