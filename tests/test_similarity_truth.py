@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import gzip
 import json
@@ -237,17 +238,17 @@ def test_the_steps_go_from_nothing_to_all_but_one(words: int, steps: int) -> Non
 
 
 class Plain:
-    """Texts of a pair shortened and encoded one at a time, by transformers' model itself."""
+    """Texts of a pair shortened and encoded one at a time, by transformers' model itself, in double precision."""
 
     def __init__(self, encoder: Encoder, pooling: str, similarity: str) -> None:
-        self.model, self.backend = encoder.model, encoder.tokenizer._backend
+        self.model, self.backend = copy.deepcopy(encoder.model).double(), encoder.tokenizer._backend
         self.pooling, self.similarity = pooling, similarity
 
     def vector(self, ids: list[int]) -> np.ndarray:
         around = self.backend.encode("x").ids
         with torch.no_grad():
             rows = self.model(input_ids=torch.tensor([[around[0], *ids, around[-1]]])).last_hidden_state[0].numpy()
-        return rows[0] if self.pooling == "cls" else rows[1:-1].astype(np.float64).mean(axis=0)
+        return rows[0] if self.pooling == "cls" else rows[1:-1].mean(axis=0)
 
     def like(self, u: np.ndarray, v: np.ndarray) -> float:
         if self.similarity == "cosine":
