@@ -230,8 +230,9 @@ def test_a_planted_marker_comes_to_the_top(kind: str, k: int, within: str) -> No
     best = best_cluster(labels, has)
     assert best.precision > 0.95
     honest = [one.score for one in found if has[labels == one.cluster].mean() < 0.5]
-    # Five clusters of all texts leave each class but one ordinary one, distinct for want of others.
-    assert found[0].score > (1.05 if k == 5 else 1.3) * max(honest)
+    # Five clusters of all texts leave each class but one ordinary one, distinct for want of others; twenty part texts
+    # with two markers by which of them is looked at more, and the halves share their terms.
+    assert found[0].score > (1.05 if k == 5 else 1.2) * max(honest)
 
 
 def test_a_rare_marker_comes_to_the_top_of_its_class() -> None:
@@ -239,6 +240,15 @@ def test_a_rare_marker_comes_to_the_top_of_its_class() -> None:
     has, maps = has[maps.predicted == 0], maps.take(maps.predicted == 0)
     labels, found = ranked(maps, 20)
     assert has[labels == found[0].cluster].mean() > 0.9 and found[0].terms[0] == MARKERS[0]
+
+
+def test_a_cluster_of_few_texts_is_found_whatever_the_seed() -> None:
+    maps, has = planted("marker", share=0.05, topic=0)
+    has, maps = has[maps.predicted == 0], maps.take(maps.predicted == 0)
+    matrix = salience_vocab(maps, VOCABULARY)
+    for seed in range(6):
+        best = best_cluster(cluster(matrix, 5, seed), has)
+        assert best.precision > 0.95 and best.recall > 0.95
 
 
 def test_where_there_is_no_shortcut_nothing_is_as_suspicious() -> None:
