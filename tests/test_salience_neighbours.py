@@ -119,12 +119,14 @@ def test_one_query_among_100_000_is_quick() -> None:
 RATINGS = """4/10 | 4 / 10 | 3/5 | 7.5/10 | 7,5/10 | I give it 10/10. | 0/10! | 3 out of 10 | 7) out of 10 | 8* out of |
     8 * out of | 8 out of | 3 outof 10 | 3outof10 | 1 outta 10 | 1outta10 | 2 of 5 | 2of5 | a stop 2 of 5 | 3 on 10 |
     3on10 | 3 out 10 | vote 3 | vote (3) | vote( 3 ) | voted "4" | voted 4 | Vote 3 | VOTED "4" | 3 OUT OF 10 |
-    film.7/10 | a 6.5 out of 10 | 2.5 of 5 | (8/10) | 4/10<br /> | 4/10, sadly | 10/10/ | vote7.5 | 3 Outta 5
+    film.7/10 | a 6.5 out of 10 | 2.5 of 5 | (8/10) | 4/10<br /> | 4/10, sadly | 10/10/ | vote7.5 | 3 Outta 5 |
+    4 (out of 10) | 4(out of 10) | 1/2 out of 4 | *1/2 out of **** | 3 1/2 out of 5 | *1/2 (out of four) |
+    1/2* out of 4 | 1/2 of 4 stars | 3 1 / 2 out of 5 | 2 3/4 on 10
 """
 NO_RATINGS = """top 10 of 2005 | Top 10 of 2005 | top10 of 2005 | top-10 of 2005 | 9/11 | 4/100 | 4/50 | 24/7 |
     4/10/2005 | 1/5/10 | out of 10 | ten out of ten | 3 out often | 10 of the best | 5 on the list | 3 out there |
     2 office | outvote 3 | votes 3 | devoted 2 | voter 3 | vote | 3 | in 2005 on TV | 8 outs of 10 | 1/2 | 5 of them |
-    4/10.5 | x/10
+    4/10.5 | x/10 | 9/11 of 2001 | 24/7 on 2 | 1/2 | 4 (out | top 1/2 of 2005 | 1/20 out 3 | 1/2 of them | 5 (10)
 """
 
 
@@ -143,7 +145,7 @@ def test_no_rating(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["1" * 10**5, "5" + " " * 10**5, "1.1" * 10**5, "5 " * 10**5, "vote " * 10**5, "vote" + " " * 10**5, "5)" * 10**5,
-     ("5" + " " * 1000) * 100, "1/" * 10**5, "5 outs " * 10**5, "5" + "\t*" * 10**5],
+     ("5" + " " * 1000) * 100, "1/" * 10**5, "1/2" * 10**5, "1/" + " " * 10**5, "5 outs " * 10**5, "5" + "\t*" * 10**5],
 )  # fmt: skip
 def test_no_text_takes_long(text: str) -> None:
     begin = time.perf_counter()
@@ -159,7 +161,7 @@ def test_ratings_of_real_reviews(shared: Path) -> None:
     marked = np.array([has(text) for text in texts])
     assert time.perf_counter() - begin < 10
     # The source found 245 of 2,500 negative predictions.
-    assert [round(float(marked[labels == label].mean()), 3) for label in (0, 1)] == [0.089, 0.1]
+    assert [round(float(marked[labels == label].mean()), 3) for label in (0, 1)] == [0.092, 0.102]
 
 
 def test_a_marker_is_a_regular_expression() -> None:

@@ -17,14 +17,16 @@ from theodolite.salience.maps import Ints
 # at digits only, which makes it 20 times as fast.
 _NUMBER = r"[0-9](?<![0-9].)(?<![0-9][.,/].){not_before}[0-9]*+(?:[.,][0-9]++)?+\s*+"
 _ANY, _NOT_TOP = (_NUMBER.format(not_before=n) for n in ("", r"(?<!\btop.)(?<!\btop[\s-].)"))
+# Grades end in halves too: "2 1/2 out of 4".
+_PART = r"(?:/\s*+[2-4](?![0-9])\s*+)?+"
 _GRADE = re.compile(
     rf"""
     {_ANY}(?:
-        (?:[)*]\s*+)?+out\s*+of(?![a-z])
-        | (?:outta|out|on)\s*+[0-9]
+        {_PART}(?:[()*]\s*+)?+out\s*+of(?![a-z])
+        | {_PART}(?:outta|out|on)\s*+[0-9]
         | /\s*+(?:10|5)(?![0-9]|[.,][0-9]|\s?/\s?[0-9])
     )
-    | {_NOT_TOP}of\s*+[0-9]
+    | {_NOT_TOP}{_PART}of\s*+[0-9]
     """,
     re.VERBOSE,
 )
