@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from threading import Event, Thread
 
 import numpy as np
 import pytest
@@ -71,15 +71,43 @@ def test_this_process_gives_its_holes_back() -> None:
     assert len(blocks) == 2_000
 
 
-def test_results_come_through_in_their_order_and_one_at_a_time() -> None:
-    made: list[int] = []
+def test_one_thread_looks_at_a_time() -> None:
+    process = Process(500)
+    process.holes = 200
+    began, go_on = Event(), Event()
 
-    def results() -> Iterator[int]:
-        for i in range(3):
-            made.append(i)
-            yield i
+    def give_back() -> None:
+        began.set()
+        assert go_on.wait(10)
+        process.give_back()
 
-    coming = without_holes(results())
-    assert next(coming) == 0
-    assert made == [0]
-    assert list(coming) == [1, 2]
+    holes = Holes(process.size, give_back, slack=-1)
+    first = Thread(target=holes.look)
+    first.start()
+    assert began.wait(10)
+    holes.look()
+    assert process.given_back == 0
+    go_on.set()
+    first.join()
+    assert process.given_back == 1
+    holes.look()
+    assert process.given_back == 2
+
+
+def test_holes_are_looked_after_before_each_item(monkeypatch: pytest.MonkeyPatch) -> None:
+    process, seen = Process(500), []
+    holes = Holes(process.size, process.give_back, slack=100)
+    monkeypatch.setattr(memory, "_of_this_process", lambda: holes)
+
+    def work(item: int) -> int:
+        seen.append(process.holes)
+        process.holes += 60
+        return 2 * item
+
+    assert list(map(without_holes(work), [1, 2, 3, 4])) == [2, 4, 6, 8]
+    assert seen == [0, 60, 0, 60]
+
+
+def test_work_stays_as_it_is_where_nothing_can_be_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_of_this_process", lambda: None)
+    assert without_holes(len) is len

@@ -305,9 +305,10 @@ class Encoder:
 
     def _side_by_side(self, work: Callable[[Item], Result], items: Iterator[Item]) -> Iterator[Result]:
         """Several at once where it pays: on a processor. (A compiled pass is not safe to share between threads.)"""
-        several = self.device.type == "cpu" and self._forward is self.model
-        found = side_by_side(work, items) if several else map(work, items)
-        return without_holes(found) if self.device.type == "cpu" else found
+        if self.device.type != "cpu":
+            return map(work, items)
+        tidy = without_holes(work)
+        return side_by_side(tidy, items) if self._forward is self.model else map(tidy, items)
 
     def _groups(self, tokens: Tokens, budget: int) -> Iterator[tuple[Ints, Tokens]]:
         template = self._template(tokens)

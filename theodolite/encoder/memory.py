@@ -1,8 +1,8 @@
 """Memory that the C library keeps after batches of ever other sizes, given back to the system.
 
 Tensors of many sizes leave holes in glibc's heaps, and more of them the longer a process works: of long texts they came
-to twice what was in use. Giving the holes back costs some 35 ms, so that it is done when they are many, not after each
-batch.
+to twice what was in use. Giving the holes back costs some 35 ms, so that it is done when they are many, not before each
+batch. It is done before a batch and not after, by whoever works on it: holes are fewest when memory is wanted most.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ from __future__ import annotations
 import ctypes
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypeVar
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Bytes by which the process may grow before its holes are looked after. Batches side by side need about half of it.
-SLACK = 384 * 2**20
+# Bytes by which the process may grow before its holes are looked after: about what batches side by side need.
+SLACK = 256 * 2**20
 STATM = Path("/proc/self/statm")
 
 
@@ -32,21 +34,31 @@ class Holes:
         self._size, self._give_back, self._slack = size, give_back, slack
         # Its sizes after the last times, since any one of them may hold a batch that was under way.
         self._without = deque([size()], maxlen=4)
+        self._looking = Lock()
 
     def look(self) -> None:
-        """Give the holes back if there may be many."""
-        if self._size() - min(self._without) > self._slack:
-            self._give_back()
-            self._without.append(self._size())
+        """Give the holes back if there may be many and no other thread is at it."""
+        if not self._looking.acquire(blocking=False):
+            return
+        try:
+            if self._size() - min(self._without) > self._slack:
+                self._give_back()
+                self._without.append(self._size())
+        finally:
+            self._looking.release()
 
 
-def without_holes(results: Iterable[Result]) -> Iterator[Result]:
-    """The same results; between them the process's holes are looked after, where its C library can."""
+def without_holes(work: Callable[[Item], Result]) -> Callable[[Item], Result]:
+    """The same work; before each item the process's holes are looked after, where its C library can."""
     holes = _of_this_process()
-    for result in results:
-        yield result
-        if holes is not None:
-            holes.look()
+    if holes is None:
+        return work
+
+    def after_a_look(item: Item) -> Result:
+        holes.look()
+        return work(item)
+
+    return after_a_look
 
 
 @cache
