@@ -44,17 +44,43 @@ def test_what_comes_into_use_and_stays_is_not_asked_for_again_and_again() -> Non
     process.used = 900
     for _ in range(50):
         holes.look()
-    assert process.given_back == 4
+    assert process.given_back == 1
+    process.holes = 101
+    holes.look()
+    assert process.size() == 900
 
 
 def test_a_batch_under_way_does_not_raise_the_limit() -> None:
     process = Process(500)
     holes = Holes(process.size, process.give_back, slack=100)
-    process.used = 650
+    process.used, process.holes = 560, 50
     holes.look()
     process.used, process.holes = 500, 101
     holes.look()
     assert process.size() == 500
+
+
+def test_a_shard_begins_without_the_holes_of_the_one_before() -> None:
+    process = Process(500)
+    holes = Holes(process.size, process.give_back, slack=100)
+    process.holes = 25
+    holes.begin()
+    assert process.given_back == 0
+    process.used, process.holes = 550, 40
+    holes.begin()
+    assert (process.given_back, process.holes) == (1, 0)
+    process.used = 520
+    holes.begin()
+    process.used = 550
+    holes.look()
+    assert process.given_back == 1
+    # The limit stands above what was in use when it began, not above what was before.
+    process.holes = 70
+    holes.look()
+    assert process.given_back == 1
+    process.holes = 71
+    holes.look()
+    assert process.given_back == 2
 
 
 def test_this_process_gives_its_holes_back() -> None:
@@ -90,6 +116,7 @@ def test_one_thread_looks_at_a_time() -> None:
     go_on.set()
     first.join()
     assert process.given_back == 1
+    process.holes = 201
     holes.look()
     assert process.given_back == 2
 

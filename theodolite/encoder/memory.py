@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections import deque
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -25,31 +24,39 @@ STATM = Path("/proc/self/statm")
 
 
 class Holes:
-    """Knows how large the process is without holes, and makes it so again where it has grown by ``slack``.
+    """Knows how large the process is without holes, and gives them back where it has grown by ``slack``.
 
     size: tells how large the process is, in bytes; give_back: gives the holes back.
     """
 
     def __init__(self, size: Callable[[], int], give_back: Callable[[], Any], slack: int = SLACK) -> None:
         self._size, self._give_back, self._slack = size, give_back, slack
-        # Its sizes after the last times, since any one of them may hold a batch that was under way.
-        self._without = deque([size()], maxlen=4)
+        self._without = size()
         self._looking = Lock()
+
+    def begin(self) -> None:
+        """No batch is under way: begin with few holes, so that those of one shard do not add to the next one's."""
+        with self._looking:
+            if self._size() - self._without > self._slack // 4:
+                self._give_back()
+                self._without = self._size()
+            self._without = min(self._without, self._size())
 
     def look(self) -> None:
         """Give the holes back if there may be many and no other thread is at it."""
         if not self._looking.acquire(blocking=False):
             return
         try:
-            if self._size() - min(self._without) > self._slack:
+            if self._size() - self._without > self._slack:
                 self._give_back()
-                self._without.append(self._size())
+                # What is in use beyond the slack is here to stay, and not to be asked for again.
+                self._without = max(self._without, self._size() - self._slack)
         finally:
             self._looking.release()
 
 
 def without_holes(work: Callable[[Item], Result]) -> Callable[[Item], Result]:
-    """The same work; before each item the process's holes are looked after, where its C library can."""
+    """The same work; the process's holes are looked after now and before each item, where its C library can."""
     holes = _of_this_process()
     if holes is None:
         return work
@@ -58,6 +65,7 @@ def without_holes(work: Callable[[Item], Result]) -> Callable[[Item], Result]:
         holes.look()
         return work(item)
 
+    holes.begin()
     return after_a_look
 
 
