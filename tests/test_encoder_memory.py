@@ -60,17 +60,17 @@ def test_a_batch_under_way_does_not_raise_the_limit() -> None:
     assert process.size() == 500
 
 
-def test_a_shard_begins_without_the_holes_of_the_one_before() -> None:
+def test_in_the_end_holes_are_given_back_unless_they_are_few() -> None:
     process = Process(500)
     holes = Holes(process.size, process.give_back, slack=100)
     process.holes = 25
-    holes.begin()
+    holes.settle()
     assert process.given_back == 0
     process.used, process.holes = 550, 40
-    holes.begin()
+    holes.settle()
     assert (process.given_back, process.holes) == (1, 0)
     process.used = 520
-    holes.begin()
+    holes.settle()
     process.used = 550
     holes.look()
     assert process.given_back == 1
@@ -121,20 +121,38 @@ def test_one_thread_looks_at_a_time() -> None:
     assert process.given_back == 2
 
 
-def test_holes_are_looked_after_before_each_item(monkeypatch: pytest.MonkeyPatch) -> None:
-    process, seen = Process(500), []
-    holes = Holes(process.size, process.give_back, slack=100)
-    monkeypatch.setattr(memory, "_of_this_process", lambda: holes)
+def _worked(process: Process, items: list[int]) -> tuple[list[int], list[int]]:
+    """The results, and the holes that each item began with; every item leaves 60."""
+    seen = []
 
     def work(item: int) -> int:
         seen.append(process.holes)
         process.holes += 60
         return 2 * item
 
-    assert list(map(without_holes(work), [1, 2, 3, 4])) == [2, 4, 6, 8]
-    assert seen == [0, 60, 0, 60]
+    return list(without_holes(map, work, items)), seen
 
 
-def test_work_stays_as_it_is_where_nothing_can_be_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_holes_are_looked_after_before_each_item_and_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    process = Process(500)
+    holes = Holes(process.size, process.give_back, slack=100)
+    monkeypatch.setattr(memory, "_of_this_process", lambda: holes)
+    assert _worked(process, [1, 2, 3]) == ([2, 4, 6], [0, 60, 0])
+    assert process.holes == 0
+
+
+def test_holes_are_given_back_where_the_rest_is_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    process = Process(500)
+    holes = Holes(process.size, process.give_back, slack=100)
+    monkeypatch.setattr(memory, "_of_this_process", lambda: holes)
+    coming = without_holes(map, str, [1, 2, 3])
+    assert next(coming) == "1"
+    process.holes = 60
+    coming.close()
+    assert process.holes == 0
+
+
+def test_work_goes_on_where_nothing_can_be_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    process = Process(500)
     monkeypatch.setattr(memory, "_of_this_process", lambda: None)
-    assert without_holes(len) is len
+    assert _worked(process, [1, 2, 3]) == ([2, 4, 6], [0, 60, 120])

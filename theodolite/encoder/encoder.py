@@ -307,8 +307,7 @@ class Encoder:
         """Several at once where it pays: on a processor. (A compiled pass is not safe to share between threads.)"""
         if self.device.type != "cpu":
             return map(work, items)
-        tidy = without_holes(work)
-        return side_by_side(tidy, items) if self._forward is self.model else map(tidy, items)
+        return without_holes(side_by_side if self._forward is self.model else map, work, items)
 
     def _groups(self, tokens: Tokens, budget: int) -> Iterator[tuple[Ints, Tokens]]:
         template = self._template(tokens)

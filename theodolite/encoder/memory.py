@@ -2,14 +2,14 @@
 
 Tensors of many sizes leave holes in glibc's heaps, and more of them the longer a process works: of long texts they came
 to twice what was in use. Giving the holes back costs some 35 ms, so that it is done when they are many, not before each
-batch. It is done before a batch and not after, by whoever works on it: holes are fewest when memory is wanted most.
+batch; and when all batches are done, so that neither the next shard nor what is made of the results begins with holes.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -34,8 +34,8 @@ class Holes:
         self._without = size()
         self._looking = Lock()
 
-    def begin(self) -> None:
-        """No batch is under way: begin with few holes, so that those of one shard do not add to the next one's."""
+    def settle(self) -> None:
+        """No batch is under way: give the holes back unless they are few, and note how large the process is."""
         with self._looking:
             if self._size() - self._without > self._slack // 4:
                 self._give_back()
@@ -55,18 +55,27 @@ class Holes:
             self._looking.release()
 
 
-def without_holes(work: Callable[[Item], Result]) -> Callable[[Item], Result]:
-    """The same work; the process's holes are looked after now and before each item, where its C library can."""
+def without_holes(
+    run: Callable[[Callable[[Item], Result], Iterable[Item]], Iterator[Result]],
+    work: Callable[[Item], Result],
+    items: Iterable[Item],
+) -> Iterator[Result]:
+    """``run(work, items)``, such as ``map``: before each item and when all are done the process's holes are looked
+    after, where its C library can.
+    """
     holes = _of_this_process()
     if holes is None:
-        return work
+        yield from run(work, items)
+        return
 
     def after_a_look(item: Item) -> Result:
         holes.look()
         return work(item)
 
-    holes.begin()
-    return after_a_look
+    try:
+        yield from run(after_a_look, items)
+    finally:
+        holes.settle()
 
 
 @cache

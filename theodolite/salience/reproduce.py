@@ -191,6 +191,11 @@ def _reviews(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim
         "; ".join(f"{name} {_figures(row)}" for name, row in best.items()),
         holds,
     )
+    for answered, within in (("positive", "1"), ("either way", "all")):
+        found = measure(replace(asked, representation=SPACES[:1], within=within), [experiment.looked_at])
+        best_there = _figures(_best(found, GRAD, SPACES[0]))
+        published = "the same pattern" if within == "1" else NOT_THERE
+        yield Claim(model, f"IMDB ratings, 5 clusters, answered {answered}: {SPACES[0]}", published, best_there, None)
     found = measure(replace(asked, representation=BY_IG, top_k="all"), [experiment.looked_at])
     yield from _cluster_claims(model, f"IMDB ratings, 5 clusters, {EVERY_ITEM}", found, TABLE_10_ALL)
     by_ig = Salience(
