@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from threading import Event, Thread
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -95,6 +96,24 @@ def test_this_process_gives_its_holes_back() -> None:
     holes.look()
     assert before - memory._anonymous_bytes() > 100 * MB
     assert len(blocks) == 2_000
+
+
+def test_what_is_in_use_is_no_hole() -> None:
+    mine = memory._of_this_process()
+    if mine is None:
+        pytest.skip("malloc_trim is glibc's, /proc is Linux's")
+    mine._give_back()
+    before, resident = mine._size(), memory._anonymous_bytes()
+    # Small blocks come from the heaps, the large one is mapped.
+    blocks = [np.ones(100_000, np.uint8) for _ in range(1_000)] + [np.ones(100 * MB, np.uint8)]
+    assert memory._anonymous_bytes() - resident > 150 * MB
+    assert abs(mine._size() - before) < 20 * MB
+    del blocks[:1_000:2]
+    assert mine._size() - before > 40 * MB
+
+
+def test_holes_count_with_what_is_in_use_where_the_library_does_not_tell_them_apart() -> None:
+    assert memory._in_use(SimpleNamespace())() == 0
 
 
 def test_one_thread_looks_at_a_time() -> None:

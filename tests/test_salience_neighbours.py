@@ -126,7 +126,7 @@ RATINGS = """4/10 | 4 / 10 | 3/5 | 7.5/10 | 7,5/10 | I give it 10/10. | 0/10! | 
 NO_RATINGS = """top 10 of 2005 | Top 10 of 2005 | top10 of 2005 | top-10 of 2005 | 9/11 | 4/100 | 4/50 | 24/7 |
     4/10/2005 | 1/5/10 | out of 10 | ten out of ten | 3 out often | 10 of the best | 5 on the list | 3 out there |
     2 office | outvote 3 | votes 3 | devoted 2 | voter 3 | vote | 3 | in 2005 on TV | 8 outs of 10 | 1/2 | 5 of them |
-    4/10.5 | x/10 | 9/11 of 2001 | 24/7 on 2 | 1/2 | 4 (out | top 1/2 of 2005 | 1/20 out 3 | 1/2 of them | 5 (10)
+    4/10.5 | x/10 | 9/11 of 2001 | 24/7 on 2 | 4 (out | top 1/2 of 2005 | 1/20 out 3 | 1/2 of them | 5 (10)
 """
 
 

@@ -18,15 +18,15 @@ from typing import Any, TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Bytes by which the process may grow before its holes are looked after: about what batches side by side need.
-SLACK = 256 * 2**20
+# Bytes of holes that may be there before they are given back: half of what a batch needs.
+SLACK = 64 * 2**20
 STATM = Path("/proc/self/statm")
 
 
 class Holes:
     """Knows how large the process is without holes, and gives them back where it has grown by ``slack``.
 
-    size: tells how large the process is, in bytes; give_back: gives the holes back.
+    size: tells how large the process is beside what is in use, in bytes; give_back: gives the holes back.
     """
 
     def __init__(self, size: Callable[[], int], give_back: Callable[[], Any], slack: int = SLACK) -> None:
@@ -35,7 +35,7 @@ class Holes:
         self._looking = Lock()
 
     def settle(self) -> None:
-        """No batch is under way: give the holes back unless they are few, and note how large the process is."""
+        """No batch is under way: give the holes back unless they are few, and note what is left."""
         with self._looking:
             if self._size() - self._without > self._slack // 4:
                 self._give_back()
@@ -49,7 +49,7 @@ class Holes:
         try:
             if self._size() - self._without > self._slack:
                 self._give_back()
-                # What is in use beyond the slack is here to stay, and not to be asked for again.
+                # What does not go is no hole, and not to be asked for again.
                 self._without = max(self._without, self._size() - self._slack)
         finally:
             self._looking.release()
@@ -82,8 +82,9 @@ def without_holes(
 def _of_this_process() -> Holes | None:
     """None where the C library is not glibc, or the system does not tell how large a process is."""
     try:
-        give_back = ctypes.CDLL(None).malloc_trim
-        return Holes(_anonymous_bytes, lambda: give_back(0))
+        library = ctypes.CDLL(None)
+        give_back, in_use = library.malloc_trim, _in_use(library)
+        return Holes(lambda: _anonymous_bytes() - in_use(), lambda: give_back(0))
     except (AttributeError, OSError, TypeError):
         return None
 
@@ -92,3 +93,27 @@ def _anonymous_bytes() -> int:
     """Resident memory that is no file's: memory-mapped texts and vectors are not ours to give back."""
     _, resident, shared, *_ = STATM.read_text().split()
     return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
+
+
+class _Mallinfo2(ctypes.Structure):
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
+    ]
+
+
+def _in_use(library: ctypes.CDLL) -> Callable[[], int]:
+    """Tells the bytes that were asked for and not freed: those of batches under way are no holes.
+
+    Nothing tells them before glibc 2.33; there, what is in use counts as holes until it turns out that it stays.
+    """
+    ask = getattr(library, "mallinfo2", None)
+    if ask is None:
+        return lambda: 0
+    ask.restype = _Mallinfo2
+
+    def in_use() -> int:
+        told = ask()
+        return int(told.uordblks + told.hblkhd)
+
+    return in_use
