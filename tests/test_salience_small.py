@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
@@ -23,7 +25,7 @@ from theodolite.encoder.resolve import resolve
 from theodolite.errors import StoreError
 from theodolite.instrument import Silent, Subject
 from theodolite.salience.classes import chosen, marked
-from theodolite.salience.experiments import Experiment
+from theodolite.salience.experiments import Experiment, reviews
 from theodolite.salience.findings import findings
 from theodolite.salience.keeping import KeepMaps
 from theodolite.salience.maps import TextMaps
@@ -271,6 +273,19 @@ def test_a_mean_that_is_missing_supports_no_claim() -> None:
     assert measured["toxicity, insertion: identity terms, then PMI, then aggregated salience"] == ("+0.10, +0.30", None)
 
 
+def test_a_classifier_of_reviews_learns_from_their_ends_and_from_digits(tmp_path: Path) -> None:
+    start, digit, end = ["start"] * 10, ["9", *["middle"] * 47], ["end"] * 48
+    long, few, short = [*start, *digit, *end], ["3", *["few"] * 6, *end], ["short"]
+    texts = [" ".join(words) for words in (long, few, short)] * 4
+    (tmp_path / "imdb").mkdir()
+    pq.write_table(pa.table({"text": texts, "label": [0, 1, 0] * 4}), tmp_path / "imdb" / "reviews.parquet")
+    found = reviews(tmp_path, 10)
+    assert set(found.looked_at.texts()) <= {" ".join(end), "short"}
+    by_label = Counter(zip(found.training.texts(), found.training.column("label").to_pylist(), strict=True))
+    assert by_label.keys() == {(" ".join(end), 0), (" ".join(end), 1), (" ".join(digit), 0), ("short", 0)}
+    assert by_label[" ".join(digit), 0] == by_label[" ".join(end), 0]
+
+
 def test_the_whole_reproduction_on_a_few_texts(shared: Path, tmp_path: Path, monkeypatch) -> None:
     """Every experiment is trained and looked at, and what so few texts cannot show is said, not fatal."""
     monkeypatch.setattr("theodolite.salience.reproduce.IG_REVIEWS", 2)
@@ -279,8 +294,12 @@ def test_the_whole_reproduction_on_a_few_texts(shared: Path, tmp_path: Path, mon
     model = str(shared / "models" / "xtremedistil-l6-h256")
     found = reproduce(shared / "data", [model], limit=24, store=Store(tmp_path), progress=Silent())
     said = {claim.claim: claim for claim in found.claims}
+    # Of 24 reviews the stretches with a digit are trained on too.
+    trained_on = len(reviews(shared / "data", 24).training)
+    assert trained_on > 24
     for name in ("planted-sst2", "imdb", "toxicity", *(f"planted-sst2-{rule}" for rule in rules)):
-        assert "always one class" in said[f"{name}: accuracy on held-out texts (24 trained on)"].measured
+        texts = trained_on if name == "imdb" else 24
+        assert "always one class" in said[f"{name}: accuracy on held-out texts ({texts} trained on)"].measured
     assert said["planted-sst2: the rest"].measured.startswith("not measured: --clusters 3: ")
     assert "toxicity, insertion of identity terms" in said
     assert {r["reading"] for r in found.reading.tables["predictions"].to_pylist()} >= {1}

@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Bytes of holes that may be there before they are given back: half of what a batch needs.
-SLACK = 64 * 2**20
+# Bytes of holes that may be there before they are given back: about what a batch needs.
+SLACK = 128 * 2**20
 STATM = Path("/proc/self/statm")
 
 
@@ -53,6 +53,13 @@ class Holes:
                 self._without = max(self._without, self._size() - self._slack)
         finally:
             self._looking.release()
+
+
+def look_after_holes() -> None:
+    """Give this process's holes back where they are many: before each of a long text's calls, as before a batch."""
+    holes = _of_this_process()
+    if holes is not None:
+        holes.look()
 
 
 def without_holes(

@@ -16,6 +16,7 @@ import torch
 from theodolite.batching import Windows, fill
 from theodolite.encoder.forward import Padded, destinations, pad, piece_numbers
 from theodolite.encoder.maps import Ints, Layout
+from theodolite.encoder.memory import look_after_holes
 from theodolite.encoder.on_way import OnWay
 from theodolite.encoder.tap import InputTap
 from theodolite.encoder.tokens import Tokens
@@ -87,6 +88,7 @@ class Standing:
         """The windows of the texts, in rectangles within the budget."""
         lengths = self.windows.length + self.windows.length_b + len(self.template)
         for which in fill(lengths, self.budget):
+            look_after_holes()
             part = self.windows.take(which)
             yield part, pad(self.tokens, part, self.template, self.classifier.tokenizer.pad_id)
 

@@ -11,6 +11,7 @@ import torch
 from theodolite.batching import Windows, fill
 from theodolite.encoder.batch import States
 from theodolite.encoder.forward import Padded, destinations, run_windows
+from theodolite.encoder.memory import look_after_holes
 from theodolite.encoder.tap import InputTap
 from theodolite.encoder.tokens import Template, Tokens
 
@@ -63,6 +64,7 @@ class Taped:
         found = []
         for (padded, _), (source, rows) in zip(self.calls, places, strict=True):
             there, to = torch.from_numpy(source), torch.from_numpy(rows)
+            look_after_holes()
             with self._tap.recording():
                 hidden = list(self._call(padded).values())
                 mine = [_spread(slope, to, counts, layer, there) for slope, layer in zip(slopes, hidden, strict=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,8 +30,10 @@ ALL_TOXIC = "jigsaw_test_balanced"
 # On a processor attention's dropout takes nearly half of a step of 512 tokens.
 LONG = partial(Training, attention_dropout=0.0)
 # Four of five ratings stand in a review's last words. Those of many reviews teach a classifier what a rating is, which
-# 6,000 whole ones, in three times the time, did not.
-LAST_WORDS = 48
+# 6,000 whole ones, in three times the time, did not; the other stretches with a digit teach it what is none.
+STRETCH_WORDS = 48
+# The beginning that is left over says little if it is shorter.
+FEWEST_WORDS = 8
 
 
 @dataclass(frozen=True)
@@ -74,10 +77,13 @@ def planted(data: Path, limit: int | None, rule: str = "source") -> Experiment:
 
 
 def reviews(data: Path, limit: int | None) -> Experiment:
-    """IMDB: the last words of 22,500 reviews to train on, those of 2,500 others to look at."""
+    """IMDB: the last words of 22,500 reviews and their stretches with digits to train on, 2,500 others' last words to
+    look at.
+    """
     texts = _read(data / "imdb" / "reviews.parquet", "?text=text&label=label", ())
-    training, looked_at = (_ends(part) for part in _parts(texts, "imdb", (22_500, 2_500), limit))
-    return Experiment("imdb", training, looked_at, LONG(epochs=2, learning_rate=1e-4), max_length=128)
+    training, looked_at = _parts(texts, "imdb", (22_500, 2_500), limit)
+    options = LONG(epochs=2, learning_rate=1e-4)
+    return Experiment("imdb", _ends_and_digits(training), _ends(looked_at), options, max_length=128)
 
 
 def comments(data: Path, limit: int | None) -> Experiment:
@@ -129,8 +135,30 @@ def _sizes(sizes: tuple[int, int], limit: int | None, there: int) -> tuple[int, 
 
 
 def _ends(reviews: Corpus) -> Corpus:
-    ends = [" ".join(text.split()[-LAST_WORDS:]) for text in reviews.texts()]
+    ends = [_stretches(text)[0] for text in reviews.texts()]
     return Corpus.of(ends, reviews.name, labels=reviews.column("label").to_pylist())
+
+
+def _ends_and_digits(reviews: Corpus) -> Corpus:
+    texts, labels = [], []
+    for text, label in zip(reviews.texts(), reviews.column("label").to_pylist(), strict=True):
+        end, *others = _stretches(text)
+        kept = [end, *(stretch for stretch in others if re.search(r"\d", stretch))]
+        texts += kept
+        labels += [label] * len(kept)
+    return Corpus.of(texts, reviews.name, labels=labels)
+
+
+def _stretches(text: str) -> list[str]:
+    """A text in stretches of some words, the last first; the beginning goes if only a few words are left for it.
+
+    >>> [len(stretch.split()) for stretch in _stretches("word " * 110)], _stretches("a b")
+    ([48, 48, 14], ['a b'])
+    """
+    words = text.split()
+    last, *others = range(len(words), 0, -STRETCH_WORDS) or [0]
+    ends = [last, *(end for end in others if end >= FEWEST_WORDS)]
+    return [" ".join(words[max(0, end - STRETCH_WORDS) : end]) for end in ends]
 
 
 def _shuffled(n: int) -> Any:
