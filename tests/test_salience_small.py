@@ -30,7 +30,7 @@ from theodolite.salience.findings import findings
 from theodolite.salience.keeping import KeepMaps
 from theodolite.salience.maps import TextMaps
 from theodolite.salience.predictions import prediction_rows
-from theodolite.salience.reproduce import _as_far_as_it_goes, _comments, reproduce
+from theodolite.salience.reproduce import _as_far_as_it_goes, _comments, _gathers_ratings, reproduce
 from theodolite.salience.sensitivity import ListSensitivity
 from theodolite.salience.study import draw_rationales
 from theodolite.train.classifier import Training
@@ -271,6 +271,12 @@ def test_a_mean_that_is_missing_supports_no_claim() -> None:
     measured = {claim.claim: (claim.measured, claim.holds) for claim in claims}
     assert measured["toxicity, insertion of pmi"] == ("no term occurs often enough", None)
     assert measured["toxicity, insertion: identity terms, then PMI, then aggregated salience"] == ("+0.10, +0.30", None)
+
+
+@pytest.mark.parametrize(("precision", "recall", "holds"), [(0.9, 0.3, True), (0.89, 1.0, False), (1.0, 0.29, False)])
+def test_ratings_are_gathered_by_a_cluster_that_is_pure_and_not_tiny(precision, recall, holds) -> None:
+    assert _gathers_ratings({"precision": precision, "recall": recall}) is holds
+    assert not _gathers_ratings(None)
 
 
 def test_a_classifier_of_reviews_learns_from_their_ends_and_from_digits(tmp_path: Path) -> None:

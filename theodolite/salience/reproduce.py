@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import pyarrow as pa
 
@@ -178,12 +178,7 @@ def _reviews(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim
     best = {name: _best(found, GRAD, name) for name in SPACES}
     mine = best["salience-vocab"]
     others = [row for name, row in best.items() if name not in BY_IG and row is not None]
-    holds = (
-        mine is not None
-        and mine["precision"] >= 0.9
-        and mine["recall"] >= 0.3
-        and all(mine["precision"] > other["precision"] for other in others)
-    )
+    holds = _gathers_ratings(mine) and all(mine["precision"] > other["precision"] for other in others)
     yield Claim(
         model,
         "IMDB: salience-vocab finds the ratings, the baselines do not",
@@ -193,9 +188,10 @@ def _reviews(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim
     )
     for answered, within in (("positive", "1"), ("either way", "all")):
         found = measure(replace(asked, representation=SPACES[:1], within=within), [experiment.looked_at])
-        best_there = _figures(_best(found, GRAD, SPACES[0]))
+        best_there = _best(found, GRAD, SPACES[0])
         published = "the same pattern" if within == "1" else NOT_THERE
-        yield Claim(model, f"IMDB ratings, 5 clusters, answered {answered}: {SPACES[0]}", published, best_there, None)
+        claim = f"IMDB ratings, 5 clusters, answered {answered}: {SPACES[0]}"
+        yield Claim(model, claim, published, _figures(best_there), _gathers_ratings(best_there))
     found = measure(replace(asked, representation=BY_IG, top_k="all"), [experiment.looked_at])
     yield from _cluster_claims(model, f"IMDB ratings, 5 clusters, {EVERY_ITEM}", found, TABLE_10_ALL)
     by_ig = Salience(
@@ -203,6 +199,10 @@ def _reviews(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim
     )
     found = measure(by_ig, [smaller(experiment, IG_REVIEWS).looked_at])
     yield from _cluster_claims(model, f"IMDB ratings, 5 clusters, {IG_REVIEWS} reviews", found, TABLE_10)
+
+
+def _gathers_ratings(row: Row | None) -> TypeGuard[Row]:
+    return row is not None and row["precision"] >= 0.9 and row["recall"] >= 0.3
 
 
 def _comments(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim]:
