@@ -682,10 +682,10 @@ def test_reproduction_small(shared, tmp_path) -> None:
     from theodolite.similarity.reproduce import OPINIONS, reproduce
 
     model = str(shared / "models" / "xtremedistil-l6-h256")
-    found = reproduce(shared / "data", [model], limit=48, store=Store(tmp_path), progress=Silent())
+    found = reproduce(shared / "data", [model], limit=16, store=Store(tmp_path), progress=Silent())
     said = [claim.claim for claim in found.claims]
     for name in ("fashion", "wine"):
-        assert f"{name}: RecoBERT (48 items)" in said
+        assert f"{name}: RecoBERT (16 items)" in said
         for label in ("as it was", "RecoBERT"):
             assert f"{name}, {label}: bti is the best of the methods (Table 1)" in said
             assert all(f"{name}, {label}: {method}" in said for method in OPINIONS)
@@ -693,4 +693,4 @@ def test_reproduction_small(shared, tmp_path) -> None:
     assert len(drawn) == 4 and all(c.holds is not None for c in drawn)
     found.save(tmp_path / "out")
     with pytest.raises(InputError, match=r"no catalogue/fashion\.csv\.gz"):
-        reproduce(tmp_path, [model], limit=48, store=Store(tmp_path), progress=Silent())
+        reproduce(tmp_path, [model], limit=16, store=Store(tmp_path), progress=Silent())
