@@ -282,6 +282,19 @@ def test_drafts_undo_several_patterns_and_what_is_missing(own, database, no_seri
     assert page.get_by_role("radio", name="No").is_checked() is False
 
 
+def test_keys_act_as_soon_as_there_is_something_to_see(own, database):
+    _, [link] = annotation(database, "abcdefghij", people=["Ada"])
+    page = own(link)
+    # Before the frame is drawn in which the sentences appear: later, keys of a fast hand on a slow machine were lost.
+    page.evaluate("""() => new MutationObserver((_, observer) => {
+        if (!document.querySelector(".study-sentence")) return;
+        observer.disconnect();
+        document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "2", bubbles: true, cancelable: true }));
+    }).observe(document.body, { childList: true, subtree: true })""")
+    begin(page)
+    assert page.locator(".study-sentence input").nth(1).is_checked()
+
+
 @pytest.mark.parametrize(("width", "theme"), [(1280, "dark"), (400, "light")])
 def test_ratings_and_rationales(own, database, width, theme, no_serious_faults, no_sideways_scroll):
     from theodolite.study.create import create_study

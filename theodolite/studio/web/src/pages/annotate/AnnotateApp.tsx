@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { AnnotationAnswer, Answer, RationaleAnswer, RatingAnswer } from "../../api/annotate";
 import { Annotation } from "./Annotation";
 import { Bar } from "./Bar";
@@ -46,8 +46,8 @@ function Stage({ study, shortcuts }: { study: Study; shortcuts: boolean }) {
   const { stage, about, item } = study;
   const top = useRef<HTMLDivElement>(null);
   const seen = useRef<string | null>(null);
-  useEffect(() => {
-    // A new item begins at its top, and a screen reader is taken there.
+  useLayoutEffect(() => {
+    // A new item begins at its top, and a screen reader is taken there; at once, or a name being typed would lose the focus.
     if (seen.current !== null && item && seen.current !== item.assignment) {
       scrollTo({ top: 0 });
       top.current?.focus({ preventScroll: true });

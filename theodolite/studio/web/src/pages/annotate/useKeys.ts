@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 export type Keys = Record<string, (() => void) | undefined>;
 
@@ -8,7 +8,8 @@ const SWITCH = "study shortcuts";
 export function useKeys(keys: Keys, on: boolean): void {
   const latest = useRef(keys);
   latest.current = keys;
-  useEffect(() => {
+  // Not a frame after what is to be seen: keys pressed meanwhile would be lost.
+  useLayoutEffect(() => {
     if (!on) return;
     const pressed = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;

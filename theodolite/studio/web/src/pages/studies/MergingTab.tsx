@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { decideMerge, type Merges, merges as askMerges, type ProposedMerge } from "../../api/studies";
 import { Button } from "../../components/Button";
 import { Empty } from "../../components/Empty";
@@ -39,7 +39,7 @@ export function MergingTab({ id }: { id: number }) {
     const last = state?.decided[0];
     if (last) void decide(last.a, last.b, null);
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
       if (event.target instanceof Element && event.target.closest("input, textarea, select")) return;
