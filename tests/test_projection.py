@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import re
+import subprocess
+import sys
 import tracemalloc
 import warnings
 from collections import Counter
@@ -385,3 +387,23 @@ def test_umap_leaves_the_number_of_threads_alone() -> None:
         assert torch.get_num_threads() == 1
     finally:
         torch.set_num_threads(before)
+
+
+def test_what_was_compiled_serves_the_next_process_and_the_map_is_the_same() -> None:
+    """UMAP's functions take some 20 seconds to compile, in every process unless they are kept."""
+    vectors = clusters(60)[0]
+    here = by_umap(vectors, 5, 0, lambda *_: None)
+    script = """
+import json, sys
+import numpy as np
+from umap import umap_
+from theodolite.projection.methods import by_umap
+places = by_umap(np.array(json.load(sys.stdin), np.float32), 5, 0, lambda *_: None)
+print(json.dumps([sum(umap_.smooth_knn_dist.stats.cache_hits.values()), places.tolist()]))
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", script], input=json.dumps(vectors.tolist()), capture_output=True, text=True, check=True
+    )
+    found, there = json.loads(ran.stdout)
+    assert found == 1
+    np.testing.assert_array_equal(np.array(there, np.float32), here)

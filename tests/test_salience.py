@@ -23,7 +23,7 @@ from theodolite.salience.answering import KeptAnswers
 from theodolite.salience.keeping import KeepMaps
 from theodolite.salience.study import draw_rationales
 
-STEPS = 8
+STEPS = 4
 
 
 class Reference:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,7 @@ def by_umap(vectors: Floats, neighbours: int, seed: int, tell: Progress) -> Floa
     import umap
     from umap import layouts
 
+    _keep_compiled()
     # As UMAP would have it; but then the number is known.
     epochs = 500 if len(vectors) <= 10_000 else 200
     tell("fitting", 0, epochs)
@@ -42,6 +45,20 @@ def by_umap(vectors: Floats, neighbours: int, seed: int, tell: Progress) -> Floa
         places = np.asarray(fitter.fit_transform(vectors), np.float32)
     tell("fitting", epochs, epochs)
     return places
+
+
+@cache
+def _keep_compiled() -> None:
+    """Let Numba keep what it compiles of UMAP for the next process: it takes some 20 seconds, a small map 2."""
+    from numba.core.dispatcher import Dispatcher
+    from umap import layouts, umap_, utils
+
+    for module in (layouts, umap_, utils):
+        for function in vars(module).values():
+            # Where neither UMAP's folder nor the user's cache can be written, it is compiled each time.
+            with suppress(RuntimeError):
+                if isinstance(function, Dispatcher):
+                    function.enable_caching()
 
 
 class _Epochs:
