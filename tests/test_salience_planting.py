@@ -161,7 +161,12 @@ def test_labels_are_of_two_values_of_any_kind(rows) -> None:
     texts, labels = rows
     named = plant(texts, ["neg" if x == 0 else "pos" for x in labels], "source", seed=1)
     assert named.labels == ["neg" if x == 0 else "pos" for x in plant(texts, labels, "source", seed=1).labels]
-    for bad, why in (([1, 1, 1], "has 1"), ([0, 1, 2], "has 3"), (["a", 1, None], "several kinds")):
+    for bad, why in (
+        ([1, 1, 1], "has 1"),
+        ([0, 1, 2], "has 3"),
+        (["a", 1, "b"], "several kinds"),
+        ([0, 1, None], "row 3 has no label"),
+    ):
         with pytest.raises(InputError, match=why):
             plant(["a", "b", "c"], bad, "word")
 

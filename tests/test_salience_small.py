@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ from transformers import AutoTokenizer, BertConfig, BertForSequenceClassificatio
 
 from theodolite import Corpus, Encoder, InputError, Salience, SalienceReading, Store, explain, run
 from theodolite.accumulate import wilson
+from theodolite.corpus.labels import class_numbers
 from theodolite.encoder.maps import Question
 from theodolite.encoder.resolve import resolve
 from theodolite.errors import StoreError
@@ -29,7 +30,9 @@ from theodolite.salience.experiments import Experiment, reviews
 from theodolite.salience.findings import findings
 from theodolite.salience.keeping import KeepMaps
 from theodolite.salience.maps import TextMaps
+from theodolite.salience.neighbours import nearest
 from theodolite.salience.predictions import prediction_rows
+from theodolite.salience.representations import REPRESENTATIONS
 from theodolite.salience.reproduce import _as_far_as_it_goes, _comments, _gathers_ratings, reproduce
 from theodolite.salience.sensitivity import ListSensitivity
 from theodolite.salience.study import draw_rationales
@@ -170,9 +173,17 @@ def test_a_tokenizer_without_a_mask_is_told_first(head, tmp_path: Path, monkeypa
         run([Salience(clusters=2)], model, [Corpus.of(TEXTS, "films")], store=Store(tmp_path))
 
 
-@pytest.mark.parametrize("options", [{"marker": "("}, {"representation": ("salience-bigrams",), "top_k": "all"}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"marker": "("},
+        {"representation": ("salience-bigrams",), "top_k": "all"},
+        {"neighbours_with": "label=a"},
+    ],
+)
 def test_options_that_cannot_be_are_refused_at_once(options) -> None:
-    with pytest.raises(InputError, match=r"the marker '\('|salience-bigrams: needs --top-k"):
+    said = r"the marker '\('|salience-bigrams: needs --top-k|--neighbours-with label=a: whose neighbours\?"
+    with pytest.raises(InputError, match=said):
         Salience(**options)
 
 
@@ -248,7 +259,7 @@ def test_a_correlation_has_its_interval() -> None:
     [row] = prediction_rows(Corpus.of(list("abcdef"), "few", labels=values.tolist()), maps, ["value"])
     r = float(np.corrcoef(values, np.arange(6))[0, 1])
     assert (row["correlation_low"], row["correlation_high"]) == pytest.approx(interval({"pearson": r}, 6))
-    [said] = findings("it", {"predictions": pa.Table.from_pylist([row])}, None)
+    [said] = findings("it", {"predictions": pa.Table.from_pylist([row])}, None, 5)
     assert f"({row['correlation_low']:.2f} to {row['correlation_high']:.2f})" in said
 
 
@@ -263,7 +274,7 @@ def test_a_mean_that_is_missing_supports_no_claim() -> None:
     rows = [_list("identity terms", 0.1), _list("pmi", float("nan")), _list("aggregated salience", 0.3)]
     whole = {"corpus": "toxicity", "class": "all", "texts": 1}
     tables = {"predictions": pa.Table.from_pylist([whole]), "sensitivity": pa.Table.from_pylist(rows)}
-    [said] = findings("it", tables, None)
+    [said] = findings("it", tables, None, 5)
     assert "identity terms +0.10" in said and "pmi" not in said
     few = Corpus.of(["a"], "toxicity")
     reading = SalienceReading(tables, [])
@@ -280,16 +291,33 @@ def test_ratings_are_gathered_by_a_cluster_that_is_pure_and_not_tiny(precision, 
 
 
 def test_a_classifier_of_reviews_learns_from_their_ends_and_from_digits(tmp_path: Path) -> None:
-    start, digit, end = ["start"] * 10, ["9", *["middle"] * 47], ["end"] * 48
-    long, few, short = [*start, *digit, *end], ["3", *["few"] * 6, *end], ["short"]
-    texts = [" ".join(words) for words in (long, few, short)] * 4
+    start, digit, end = ["start"] * 10, ["9", *["middle"] * 47], ["end"] * 47
+    texts, labels = [], []
+    for i in range(4):
+        texts += [[*start, *digit, *end, f"long{i}"], ["3", *["few"] * 6, *end, f"few{i}"], [f"short{i}"]]
+        labels += [0, 1, 0]
     (tmp_path / "imdb").mkdir()
-    pq.write_table(pa.table({"text": texts, "label": [0, 1, 0] * 4}), tmp_path / "imdb" / "reviews.parquet")
-    found = reviews(tmp_path, 10)
-    assert set(found.looked_at.texts()) <= {" ".join(end), "short"}
-    by_label = Counter(zip(found.training.texts(), found.training.column("label").to_pylist(), strict=True))
-    assert by_label.keys() == {(" ".join(end), 0), (" ".join(end), 1), (" ".join(digit), 0), ("short", 0)}
-    assert by_label[" ".join(digit), 0] == by_label[" ".join(end), 0]
+    table = pa.table({"text": [" ".join(words) for words in texts], "label": labels})
+    pq.write_table(table, tmp_path / "imdb" / "reviews.parquet")
+    found = reviews(tmp_path, 11)
+    # Its last words are looked at, of no review that it learned from.
+    [looked_at] = found.looked_at.texts()
+    ends = {" ".join(words[-48:]): label for words, label in zip(texts, labels, strict=True)}
+    learned = list(zip(found.training.texts(), found.training.column("label").to_pylist(), strict=True))
+    assert ends.pop(looked_at) is not None
+    assert {text: label for text, label in learned if text in ends} == ends
+    rest = [(text, label) for text, label in learned if text not in ends]
+    assert rest == [(" ".join(digit), 0)] * (4 - looked_at.endswith(tuple("long0 long1 long2 long3".split())))
+
+
+def test_a_review_that_ends_like_one_learned_from_is_not_looked_at(tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "imdb").mkdir()
+    same = [f"{place} {'the same end ' * 16}" for place in range(20)]
+    texts = [*same, *(f"no{i}" for i in range(20))]
+    pq.write_table(pa.table({"text": texts, "label": [0, 1] * 20}), tmp_path / "imdb" / "reviews.parquet")
+    monkeypatch.setattr("theodolite.salience.experiments._sizes", lambda *_: (30, 10))
+    found = reviews(tmp_path, None)
+    assert 0 < len(found.looked_at) < 10 and all(text.startswith("no") for text in found.looked_at.texts())
 
 
 def test_the_whole_reproduction_on_a_few_texts(shared: Path, tmp_path: Path, monkeypatch) -> None:
@@ -393,6 +421,133 @@ def test_odd_texts(head, tmp_path: Path) -> None:
     assert found.manifest["corpora"][0]["windowed"] == 1
     whole = next(r for r in found.tables["predictions"].to_pylist() if r["class"] == "all")
     assert whole["baseline"] == 1
+
+
+@pytest.mark.parametrize("how", [{}, {"clusters": 1}, {"representation": ("salience-bigrams",), "clusters": 0}])
+@pytest.mark.parametrize("texts", [["only one"], ["nothing", "shared", "here"]])
+def test_texts_too_few_for_directions_are_all_at_one_place(head, texts, how, tmp_path: Path) -> None:
+    asked = Salience(**{"clusters": 0, "within": "all", "faithful": 0, "map": "tsne", **how})
+    [found] = run([asked], head("a", "b"), [Corpus.of(texts, "few")], store=Store(tmp_path))
+    places = found.tables["texts"].select(["x", "y"]).to_pandas().to_numpy()
+    assert places.shape == (len(texts), 2) and np.isfinite(places).all()
+
+
+def test_one_cluster_of_texts_without_a_pair_in_common(head, tmp_path: Path) -> None:
+    asked = Salience(representation=("salience-bigrams",), clusters=1, within="all", faithful=0, map="none")
+    [found] = run([asked], head("a", "b"), [Corpus.of(["nothing", "shared"], "few")], store=Store(tmp_path))
+    [row] = found.tables["clusters"].to_pylist()
+    assert (row["size"], row["terms"]) == (2, [])
+
+
+@pytest.mark.parametrize("method", ["grad-l2", "integrated-gradients"])
+@pytest.mark.parametrize("where", [None, "kind=odd"])
+def test_texts_without_tokens_alone_are_told(head, method, where, tmp_path: Path) -> None:
+    texts, kinds = (["\u200b", "\u200b", "fine"], ["odd", "odd", "plain"]) if where else (["\u200b"], ["odd"])
+    asked = Salience(method=(method,), where=where, clusters=0, faithful=0, map="none")
+    with pytest.raises(InputError, match="few: no text that is looked at has any tokens"):
+        run([asked], head("a", "b"), [Corpus.of(texts, "few", kind=kinds)], store=Store(tmp_path))
+
+
+# --- labels and classes
+
+
+@pytest.mark.parametrize(
+    ("labels", "names", "expected"),
+    [
+        ([0, 1, 2], ["1", "2", "3"], [0, 1, 2]),
+        ([1, 2, 3], ["1", "2", "3"], [0, 1, 2]),
+        ([1.0, float("nan"), 3.0], ["1", "2", "3"], [0, -1, 2]),
+        (["b", " ", "a"], ["a", "b"], [1, -1, 0]),
+        ([1, None, 0], ["a", "b"], [1, -1, 0]),
+        ([True, False], ["False", "True"], [1, 0]),
+    ],
+)
+def test_labels_are_all_names_or_all_numbers(labels, names, expected) -> None:
+    assert class_numbers(labels, names, "it", "here").tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("labels", "names", "said"),
+    [
+        ([1, 2, 4], ["1", "2", "3"], "here, row 3: the label 4"),
+        ([0, 1, 2], ["a", "b"], "here, row 3: the label 2"),
+        (["a", "c"], ["a", "b"], "here, row 2: the label 'c'"),
+        ([-1, 0], ["a", "b"], "here, row 1: the label -1"),
+        ([True, False], ["a", "b"], "here, row 1: the label True"),
+    ],
+)
+def test_labels_that_are_no_classes_are_told(labels, names, said) -> None:
+    with pytest.raises(InputError, match=f"{said} is none of it's: "):
+        class_numbers(labels, names, "it", "here")
+
+
+def test_a_label_that_is_missing_is_no_class(head, tmp_path: Path) -> None:
+    model = head("a", "b")
+    labels = ["a", " ", "b", *(["a"] * (len(TEXTS) - 3))]
+    asked = Salience(clusters=0, faithful=0, map="none")
+    [found] = run([asked], model, [Corpus.of(TEXTS, "films", labels=labels)], store=Store(tmp_path))
+    assert found.tables["texts"]["label"].to_pylist()[:3] == ["a", None, "b"]
+    with pytest.raises(InputError, match="not every text of films has a label"):
+        run([replace(asked, target=("label",))], model, [Corpus.of(TEXTS, "films", labels=labels)])
+
+
+# --- slices, markers that nothing gathers, neighbours elsewhere
+
+
+def test_a_slice_is_of_what_is_looked_at_and_not_of_what_it_is_compared_with(head, tmp_path: Path) -> None:
+    kinds = ["x" if i < 6 else "y" for i in range(len(TEXTS))]
+    tested, training = Corpus.of(TEXTS, "tested", kind=kinds), Corpus.of(TEXTS, "training", kind=["y"] * len(TEXTS))
+    asked = Salience(
+        method=("integrated-gradients",), where="kind=x", among="training", neighbours=("0",), clusters=0, faithful=0,
+        map="none",
+    )  # fmt: skip
+    [found] = run([asked], head("a", "b"), [tested, training], store=Store(tmp_path))
+    looked_at = Counter(found.tables["texts"]["corpus"].to_pylist())
+    assert looked_at == {"tested": 6, "training": len(TEXTS)}
+    counted = {r["corpus"]: r["texts"] for r in found.tables["completeness"].to_pylist()}
+    assert counted == looked_at
+    # Its own copy is the nearest.
+    assert found.tables["neighbours"].to_pylist()[0]["neighbour_row"] == 0
+
+
+@pytest.mark.parametrize("name", REPRESENTATIONS)
+def test_neighbours_elsewhere_are_those_of_all_texts_represented_together(
+    head, name, tmp_path: Path, monkeypatch
+) -> None:
+    taken = {}
+    monkeypatch.setattr(Salience, "_neighbours", lambda _self, analyses, *_: taken.update(analyses) or ())
+    asked = Salience(representation=(name,), clusters=0, faithful=0, map="none")
+    run([asked], head("a", "b"), [Corpus.of(TEXTS[5:], "own"), Corpus.of(TEXTS, "other")], store=Store(tmp_path))
+    own, other = taken["own", "grad-l2"], taken["other", "grad-l2"]
+    space = other.space(name)
+    whole = own.space(name, like=space).whole.matrix
+    for text in (0, 7):
+        rows, cosines = nearest(space.whole.matrix, whole[[text]], 5)
+        found = list(own.neighbour_rows(text, other, name, 5))
+        assert [r["neighbour_row"] for r in found] == rows[0][cosines[0] > 0].tolist()
+        assert [r["cosine"] for r in found] == pytest.approx(cosines[0][cosines[0] > 0].tolist())
+        assert found
+
+
+@pytest.mark.parametrize(
+    ("clusters", "why"), [(2, "none of the clustered texts has it"), (0, "no clusters were asked for")]
+)
+def test_a_marker_that_no_cluster_gathers_is_said(head, clusters, why, tmp_path: Path) -> None:
+    model = head("a", "b")
+    answers = [model.labels[i] for i in model.logits(TEXTS).argmax(axis=1)]
+    asked = Salience(marker="column:answer=a", within="b", clusters=clusters, faithful=0, map="none")
+    [found] = run([asked], model, [Corpus.of(TEXTS, "films", answer=answers)], store=Store(tmp_path))
+    assert any(f"no cluster gathers texts with the marker 'column:answer=a': {why}." in said for said in found.findings)
+
+
+def test_a_regression_speaks_of_answers(head, tmp_path: Path) -> None:
+    [found] = run([Salience(clusters=0, faithful=8)], head("score"), [Corpus.of(TEXTS, "films")], store=Store(tmp_path))
+    assert any("lowers the answer by" in said for said in found.findings)
+    shown = found.drawings()
+    assert not any("probability" in shown[name].caption for name in ("map", "faithfulness"))
+    map_, faithful = (shown[name].draw() for name in ("map", "faithfulness"))
+    assert [axes.get_ylabel() for axes in map_.axes] == ["", "answer"]
+    assert {axes.get_ylabel() for axes in faithful.axes} == {"fall of the answer"}
 
 
 # --- keys, and how many errors are shown

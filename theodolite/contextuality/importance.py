@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from theodolite.accumulate import hash_of
+from theodolite.corpus.labels import class_numbers
 from theodolite.errors import InputError
 
 if TYPE_CHECKING:
@@ -126,11 +127,11 @@ def _similarity(encoder: Encoder, judged: Corpus) -> Judge:
 
 def _accuracy(classifier: Classifier, judged: Corpus) -> Judge:
     labels = judged.column("label").to_pylist()
-    kept, sides = _readable(classifier, judged, np.array([label is not None for label in labels], bool))
+    classes = class_numbers(labels, classifier.labels, classifier.name, judged.name)
+    kept, sides = _readable(classifier, judged, classes >= 0)
     if not len(kept):
         raise InputError(f"{judged.name}: no row has both a text and a label")
-    classes = np.array([classifier.class_of(labels[i], f"{judged.name}, row {i + 1}") for i in kept.tolist()])
-    return Judge(judged, "accuracy (%)", classes, lambda: classifier.logits(*sides).argmax(axis=1), accuracy)
+    return Judge(judged, "accuracy (%)", classes[kept], lambda: classifier.logits(*sides).argmax(axis=1), accuracy)
 
 
 def _readable(

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from theodolite.batching import fill
+from theodolite.corpus.labels import is_number_of, no_class
 from theodolite.encoder.attribution import Attribution
 from theodolite.encoder.batch import Batch, Ints
 from theodolite.encoder.encoder import DEFAULT_BUDGET, Encoder
@@ -117,6 +118,6 @@ class Classifier(Encoder):
         """The number of a class given by name, or else by number."""
         if str(label) in self.labels:
             return self.labels.index(str(label))
-        if isinstance(label, int) and not isinstance(label, bool) and 0 <= label < len(self.labels):
-            return label
-        raise InputError(f"{where}: the label {label!r} is none of {self.name}'s: {', '.join(self.labels)}")
+        if is_number_of(label, self.labels):
+            return int(label)
+        raise no_class(label, self.labels, self.name, where)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -91,6 +91,12 @@ class Analysis:
             return Space(name, found, salience_vocab(self.maps, self.vocabulary.size, self.top_k))
         return Space(name, found, found.matrix)
 
+    def only(self, texts: Sequence[int]) -> Analysis:
+        """The same of some of the texts."""
+        which = np.asarray(texts, np.int64)
+        cls = None if self.cls is None else self.cls[which]
+        return replace(self, maps=self.maps.take(which), cls=cls, spaces={})
+
     def within(self, wanted: str) -> Iterator[tuple[str, Ints]]:
         """Each part that is clustered by itself, a class and the texts answered so; wanted: its name, each or all."""
         if wanted == ALL or self.maps.classes == 1:
@@ -169,16 +175,19 @@ class Analysis:
 
         may: (n,) which texts of the other may be found; all where not given.
         """
-        space = other.space(name)
-        mine = space if other is self else self.space(name, like=space)
-        queries, keep = mine.whole.matrix[[text]], self.vocabulary.may_name(space.items)
-        more = 1 if other is self else 0
-        rows, cosines = nearest(space.whole.matrix, queries, count + more, among=may)
+        space, keep = other.space(name), self.vocabulary.may_name(other.space(name).items)
+        if other is self:
+            more, query, its_terms = 1, space.whole.matrix[[text]], space.terms[[text]]
+        else:
+            # Of another corpus' columns and weights no text needs the others of its own.
+            mine = self.only([text]).space(name, like=space)
+            more, query, its_terms = 0, mine.whole.matrix, mine.terms
+        rows, cosines = nearest(space.whole.matrix, query, count + more, among=may)
         pairs = zip(rows[0].tolist(), cosines[0].tolist(), strict=True)
         # A text that shares nothing is no neighbour.
         found = [(row, cosine) for row, cosine in pairs if cosine > 0 and not (more and row == text)]
         for rank, (row, cosine) in enumerate(found[:count], 1):
-            terms = [t for t in shared_terms(mine.terms[[text]], space.terms[[row]], 20) if keep[t[0]]][:5]
+            terms = [t for t in shared_terms(its_terms, space.terms[[row]], 20) if keep[t[0]]][:5]
             yield {
                 "corpus": self.corpus.name,
                 "method": self.method,

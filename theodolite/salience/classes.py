@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import pyarrow.compute as pc
 import regex
 
 from theodolite.corpus import Corpus
+from theodolite.corpus.labels import class_numbers, is_missing, whole
 from theodolite.errors import InputError
 from theodolite.salience.maps import UNLABELLED, Ints
 from theodolite.salience.markers import marker
@@ -19,16 +19,11 @@ from theodolite.salience.markers import marker
 NOTHING = ("", "0", "false")
 
 
-def classes_of(corpus: Corpus, class_of: Callable[[Any, str], int]) -> Ints:
-    """(rows,) the class of each text's label, -1 where it has none; ``class_of(label, where)`` numbers a label."""
+def classes_of(corpus: Corpus, names: Sequence[str], whose: str) -> Ints:
+    """(rows,) the class of each text's label, -1 where it has none; names: of the classes; whose they are."""
     if "label" not in corpus.table.column_names:
         return np.full(len(corpus), UNLABELLED)
-    values = corpus.column("label").to_pylist()
-    numbers = {None: UNLABELLED}
-    for row, value in enumerate(values):
-        if value not in numbers:
-            numbers[value] = class_of(_whole(value), f"{corpus.name}, row {row + 1}")
-    return np.array([numbers[value] for value in values], np.int64)
+    return class_numbers(corpus.column("label").to_pylist(), names, whose, corpus.name)
 
 
 def values_of(corpus: Corpus) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -36,7 +31,7 @@ def values_of(corpus: Corpus) -> np.ndarray[Any, np.dtype[np.float64]]:
     if "label" not in corpus.table.column_names:
         return np.full(len(corpus), np.nan)
     try:
-        return np.array([np.nan if v is None else float(v) for v in corpus.column("label").to_pylist()])
+        return np.array([np.nan if is_missing(v) else float(v) for v in corpus.column("label").to_pylist()])
     except ValueError as fault:
         raise InputError(f"{corpus.name}: its labels are to be numbers for this model ({fault})") from None
 
@@ -89,11 +84,4 @@ def marker_column(spec: str) -> str | None:
 
 def _said(value: Any) -> str:
     """A value as text without capitals; nothing where there is none."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    return str(_whole(value)).strip().casefold()
-
-
-def _whole(value: Any) -> Any:
-    """A float that is a whole number as that: a column with a gap in it is read as floats."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    return "" if is_missing(value) else str(whole(value)).strip().casefold()

@@ -77,6 +77,8 @@ def cluster(matrix: Matrix, k: int, seed: int) -> Ints:
     different = _different_rows(matrix, k)
     if different < k:
         raise TooAlike(k, different)
+    if k == 1:
+        return np.zeros(matrix.shape[0], np.int64)
     with threadpool_limits(1):
         best = KMeans(k, n_init=starts(matrix.shape[0]), max_iter=ROUNDS, random_state=seed)
         found = by_size(best.fit_predict(matrix))

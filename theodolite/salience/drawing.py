@@ -33,7 +33,7 @@ def text_map(texts: pa.Table, groups: Sequence[str | None], *, ringed: Sequence[
     counts = Counter(group for group in groups if group is not None)
     names = [name for name, _ in counts.most_common(len(COLOURS))]
     colours = dict(zip(names, COLOURS, strict=False))
-    size = max(1.0, min(14.0, 30_000 / max(len(x), 1)))
+    size = _point_size(len(x))
     with styled():
         figure, [axes] = panels(1, 1, width=6.4, height=5.2)
         of_point = np.array([colours.get(group or "", PALE) for group in groups])
@@ -54,6 +54,21 @@ def text_map(texts: pa.Table, groups: Sequence[str | None], *, ringed: Sequence[
             told.append(f"{OTHERS} ({rest:,})")
         legend(figure, handles, told)
     return figure
+
+
+def value_map(texts: pa.Table, values: Sequence[float], title: str) -> Figure:
+    """The texts on their map, coloured by a number that each has; title: what the number is."""
+    x, y = (texts[name].to_numpy() for name in ("x", "y"))
+    with styled():
+        figure, [axes] = panels(1, 1, width=6.4, height=5.2)
+        points = axes.scatter(x, y, s=_point_size(len(x)), c=values, cmap="viridis", linewidths=0, rasterized=True)
+        axes.axis("off")
+        figure.colorbar(points, ax=axes, shrink=0.6, label=title)
+    return figure
+
+
+def _point_size(points: int) -> float:
+    return max(1.0, min(14.0, 30_000 / max(points, 1)))
 
 
 def cluster_terms(rows: Sequence[Row]) -> Figure:
@@ -101,8 +116,11 @@ def sensitivity(lists: Sequence[Row], by_term: Sequence[Row]) -> Figure:
     return figure
 
 
-def faithfulness(rows: Sequence[Row]) -> Figure:
-    """Comprehensiveness and sufficiency of the first corpus by the number of tokens, a curve a method."""
+def faithfulness(rows: Sequence[Row], falls: str) -> Figure:
+    """Comprehensiveness and sufficiency of the first corpus by the number of tokens, a curve a method.
+
+    falls: what falls, the probability or, of a regression, the answer.
+    """
     corpus = rows[0]["corpus"]
     methods = list(dict.fromkeys(r["method"] for r in rows))
     with styled():
@@ -115,7 +133,7 @@ def faithfulness(rows: Sequence[Row]) -> Figure:
                       low=low, high=high)  # fmt: skip
             place.set_title(f"{what}, {corpus}")
             place.set_xlabel("tokens masked" if what == "comprehensiveness" else "tokens kept")
-            place.set_ylabel("fall of the probability")
+            place.set_ylabel(f"fall of the {falls}")
             place.axhline(0, color="#888888", linewidth=0.8, zorder=0)
         legend(figure, *axes[0].get_legend_handles_labels())
     return figure

@@ -81,9 +81,12 @@ def reviews(data: Path, limit: int | None) -> Experiment:
     look at.
     """
     texts = _read(data / "imdb" / "reviews.parquet", "?text=text&label=label", ())
-    training, looked_at = _parts(texts, "imdb", (22_500, 2_500), limit)
-    options = LONG(epochs=2, learning_rate=1e-4)
-    return Experiment("imdb", _ends_and_digits(training), _ends(looked_at), options, max_length=128)
+    rows = _shuffled(len(texts))
+    first, second = _sizes((22_500, 2_500), limit, len(texts))
+    # How to train was chosen by looking at the last 2,500 rows: none of those is looked at again.
+    training = _ends_and_digits(_taken(texts, rows[second : second + first], "imdb-training"))
+    looked_at = _without(_ends(_taken(texts, rows[:second], "imdb")), training)
+    return Experiment("imdb", training, looked_at, LONG(epochs=2, learning_rate=1e-4), max_length=128)
 
 
 def comments(data: Path, limit: int | None) -> Experiment:
@@ -111,12 +114,6 @@ def _read(path: Path, query: str, columns: Sequence[str]) -> Corpus:
     if not path.exists():
         raise InputError(f"--data: no {path.parent.name}/{path.name} in {path.parent.parent}")
     return Corpus.read(f"{path}{query}", columns=columns)
-
-
-def _parts(texts: Corpus, name: str, sizes: tuple[int, int], limit: int | None) -> tuple[Corpus, Corpus]:
-    rows = _shuffled(len(texts))
-    first, second = _sizes(sizes, limit, len(texts))
-    return _taken(texts, rows[:first], f"{name}-training"), _taken(texts, rows[first : first + second], name)
 
 
 def _sizes(sizes: tuple[int, int], limit: int | None, there: int) -> tuple[int, int]:
@@ -147,6 +144,12 @@ def _ends_and_digits(reviews: Corpus) -> Corpus:
         texts += kept
         labels += [label] * len(kept)
     return Corpus.of(texts, reviews.name, labels=labels)
+
+
+def _without(corpus: Corpus, other: Corpus) -> Corpus:
+    """The texts that are in no other corpus."""
+    there = set(other.texts())
+    return _taken(corpus, [row for row, text in enumerate(corpus.texts()) if text not in there], corpus.name)
 
 
 def _stretches(text: str) -> list[str]:

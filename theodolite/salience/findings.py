@@ -16,17 +16,21 @@ SUSPICIOUS = 3
 SKIPPED = 3
 
 
-def findings(encoder: str, tables: dict[str, pa.Table], marker: str | None) -> list[str]:
-    """How good it is, what looks like a shortcut, whether the maps are true, what terms do."""
+def findings(encoder: str, tables: dict[str, pa.Table], marker: str | None, clusters: int) -> list[str]:
+    """How good it is, what looks like a shortcut, whether the maps are true, what terms do.
+
+    marker, clusters: the options; of a marker that no cluster gathers it is said why.
+    """
     rows = {name: table.to_pylist() for name, table in tables.items() if name not in ("texts", "examples")}
     said = []
     for corpus in dict.fromkeys(r["corpus"] for r in rows["predictions"]):
         mine = {name: [r for r in found if r.get("corpus") == corpus] for name, found in rows.items()}
+        falls = "answer" if "correlation" in mine["predictions"][0] else "probability"
         sentences = [
             *_predictions(mine["predictions"]),
             *_clusters(mine.get("clusters", [])),
-            *_marker(mine.get("marker", []), marker),
-            *_faithfulness(mine.get("faithfulness", [])),
+            *_marker(mine.get("marker", []), marker, clusters),
+            *_faithfulness(mine.get("faithfulness", []), falls),
             *_sensitivity(mine.get("sensitivity", [])),
             *_completeness(mine.get("completeness", [])),
             *_skipped(mine.get("skipped", [])),
@@ -63,9 +67,12 @@ def _clusters(rows: list[Row]) -> list[str]:
     return [f"most like a shortcut look: {'; '.join(parts)}."]
 
 
-def _marker(rows: list[Row], marker: str | None) -> list[str]:
-    if not rows:
+def _marker(rows: list[Row], marker: str | None, clusters: int) -> list[str]:
+    if marker is None:
         return []
+    if not rows:
+        why = "none of the clustered texts has it" if clusters else "no clusters were asked for"
+        return [f"no cluster gathers texts with the marker '{marker}': {why}."]
     best = max(rows, key=lambda r: (r["precision"], r["recall"]))
     return [
         f"texts with the marker '{marker}' gather in cluster {best['cluster']} of {_texts_of(best['predicted'])} by "
@@ -76,16 +83,14 @@ def _marker(rows: list[Row], marker: str | None) -> list[str]:
     ]
 
 
-def _faithfulness(rows: list[Row]) -> list[str]:
+def _faithfulness(rows: list[Row], what: str) -> list[str]:
     most = max((r["k"] for r in rows), default=0)
     parts = [
         f"{r['method']} {r['comprehensiveness']:.2f} ({_interval(r, 'comprehensiveness', as_percent=False)})"
         for r in rows
         if r["k"] == most
     ]
-    return (
-        [f"masking a text's {most} most salient tokens lowers the probability by: {'; '.join(parts)}."] if parts else []
-    )
+    return [f"masking a text's {most} most salient tokens lowers the {what} by: {'; '.join(parts)}."] if parts else []
 
 
 def _sensitivity(rows: list[Row]) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from theodolite.corpus import Corpus
+from theodolite.corpus.labels import is_missing
 from theodolite.embed import Embeddings, KeepEmbeddings
 from theodolite.encoder.maps import INTEGRATED, METHODS, Question
 from theodolite.errors import InputError
@@ -68,9 +69,13 @@ class Salience(Instrument):
     marker: str | None = option(
         None, "Find the cluster that gathers texts with a marker: rating, column:NAME[=VALUE] or a regular expression."
     )
-    where: str | None = option(None, "Only texts where COLUMN=VALUE, or that mention a word.", metavar="SLICE")
+    where: str | None = option(
+        None,
+        "Only texts where COLUMN=VALUE, or that mention a word; a corpus of --among besides the first stays whole.",
+        metavar="SLICE",
+    )
     neighbours: tuple[str, ...] = option(
-        (), "The row of a text whose neighbours are wanted, or errors; repeatable.", metavar="ROW"
+        (), "The row of a text of the first corpus whose neighbours are wanted, or errors; repeatable.", metavar="ROW"
     )
     among: str | None = option(
         None,
@@ -81,7 +86,9 @@ class Salience(Instrument):
         None, "Only neighbours of one label or prediction.", metavar="label=CLASS|predicted=CLASS"
     )
     sensitivity: tuple[str, ...] = option(
-        (), "Put terms into texts and mask them: auto, or a file of terms; repeatable.", metavar="auto|FILE"
+        (),
+        "Put terms into texts of the first corpus and mask them: auto, or a file of terms; repeatable.",
+        metavar="auto|FILE",
     )
     toward: str | None = option(None, "The class whose probability the terms may change; the last by default.")
     insertions: int = option(500, "Into how many texts each term is put.", minimum=1)
@@ -100,6 +107,8 @@ class Salience(Instrument):
             raise InputError(f"--top-k {self.top_k}: a number from 1 on, or all")
         if self.neighbours_with is not None and self.neighbours_wanted[0] not in ("label", "predicted"):
             raise InputError(f"--neighbours-with {self.neighbours_with}: label=CLASS or predicted=CLASS is wanted")
+        if self.neighbours_with is not None and not self.neighbours:
+            raise InputError(f"--neighbours-with {self.neighbours_with}: whose neighbours? give --neighbours ROW")
         for name in self.representation:
             if name not in REPRESENTATIONS:
                 raise InputError(f"--representation {name}: not one of {', '.join(REPRESENTATIONS)}")
@@ -123,7 +132,7 @@ class Salience(Instrument):
             return f"--among {self.among}: no corpus is called that; there are {', '.join(c.name for c in corpora)}"
         if "label" in self.target:
             for corpus in corpora:
-                if "label" not in corpus.table.column_names or corpus.column("label").null_count:
+                if "label" not in corpus.table.column_names or any(map(is_missing, corpus.column("label").to_pylist())):
                     return f"--target label: not every text of {corpus.name} has a label; read it with ?label=COLUMN"
         return None
 
@@ -151,7 +160,8 @@ class Salience(Instrument):
             first = analyses[name, self.ways[0].name]
             _add(rows, "predictions", prediction_rows(first.corpus, first.maps, model.labels))
             if INTEGRATED in self.method:
-                errors = ({"corpus": name, "target": t, **kept[t][name].completeness()} for t in self.target)
+                rows_of = first.maps.rows
+                errors = ({"corpus": name, "target": t, **kept[t][name].completeness(rows_of)} for t in self.target)
                 _add(rows, "completeness", errors)
         grouped: list[tuple[Analysis, Grouping]] = []
         if self.clusters:
@@ -189,7 +199,7 @@ class Salience(Instrument):
         )
         if self.keep_maps:
             tables["maps"] = pa.concat_tables(map(maps_by_token, analyses.values()))
-        return SalienceReading(tables, findings(subject.encoder, tables, self.marker))
+        return SalienceReading(tables, findings(subject.encoder, tables, self.marker, self.clusters))
 
     def _analyses(
         self,
@@ -207,6 +217,8 @@ class Salience(Instrument):
                 for way in self.ways:
                     maps = kept[way.target][corpus.name].read(way.method)
                     maps = maps.take(np.flatnonzero(settled.looked_at[corpus.name][maps.rows]))
+                    if not len(maps):
+                        raise InputError(f"{corpus.name}: no text that is looked at has any tokens")
                     vectors = cls[corpus.name].of_rows(maps.rows) if corpus.name in cls else None
                     found[corpus.name, way.name] = Analysis(
                         corpus, way.name, maps, vocabulary, model.labels, self._top_k, vectors

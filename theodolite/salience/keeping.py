@@ -120,15 +120,16 @@ class StoredMaps:
         """All maps by one method, as arrays."""
         return together([self._arrays(table, method) for table in self.tables()])
 
-    def errors(self) -> tuple[Ints, Ints, NDArray[np.float32]]:
-        """(n,) rows, and of integrated gradients the steps taken and the completeness error of each."""
+    def errors(self, rows: Ints) -> tuple[Ints, NDArray[np.float32]]:
+        """Of integrated gradients: the steps taken, and the completeness error, of each of these rows (ascending)."""
         parts = [[t[c].to_numpy() for c in ("row", "steps", "error")] for t in self.tables()]
-        rows, steps, error = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return rows, steps.astype(np.int64), error
+        there, steps, error = (np.concatenate(column) for column in zip(*parts, strict=True))
+        mine = np.searchsorted(there, rows)
+        return steps[mine].astype(np.int64), error[mine]
 
-    def completeness(self) -> dict[str, Any]:
-        """Of integrated gradients: how many texts' weights do not add up, by how much, and the steps taken."""
-        _, steps, error = self.errors()
+    def completeness(self, rows: Ints) -> dict[str, Any]:
+        """Of integrated gradients: how many of these texts' weights do not add up, by how much, and the steps taken."""
+        steps, error = self.errors(rows)
         return {
             "texts": len(error),
             "flagged": int((~(error < TOLERANCE)).sum()),

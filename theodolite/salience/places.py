@@ -47,6 +47,7 @@ def _reduced(matrices: Mapping[str, Any], seed: int) -> dict[str, Any]:
     together = scipy.sparse.vstack(whole)
     width = min(DIMENSIONS, min(together.shape) - 1)
     if width < 1:
-        return {name: m.toarray() for name, m in matrices.items()}
+        # One text, or nothing that texts have in common: all are at one place.
+        return {name: np.zeros((m.shape[0], 1), np.float32) for name, m in matrices.items()}
     fitted = TruncatedSVD(width, random_state=seed).fit(together)
     return {name: fitted.transform(m).astype(np.float32) for name, m in matrices.items()}

@@ -14,6 +14,7 @@ import numpy as np
 
 from theodolite.accumulate import uniform_of
 from theodolite.corpus.hashing import text_key
+from theodolite.corpus.labels import is_missing
 from theodolite.errors import InputError
 from theodolite.salience.statistics import Doubles
 from theodolite.salience.terms import boundaries, inserted
@@ -187,6 +188,9 @@ def _place(text: str, draw: float) -> int:
 
 
 def _two_classes(labels: Sequence[Any]) -> list[Any]:
+    unlabelled = next((row for row, label in enumerate(labels, 1) if is_missing(label)), None)
+    if unlabelled is not None:
+        raise InputError(f"row {unlabelled} has no label; a shortcut is planted where every text has one of two")
     found = set(labels)
     try:
         classes = sorted(found)

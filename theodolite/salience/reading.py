@@ -114,11 +114,12 @@ class SalienceReading(Reading):
                 lambda: drawing.sensitivity(self._rows("sensitivity"), self._rows("sensitivity_terms")),
             )
         if "faithfulness" in self.tables:
+            falls = "answer" if self._regression else "class's probability"
             found["faithfulness"] = Drawing(
                 "Are the maps true?",
-                "Fall of the class's probability when the most salient tokens are masked (left: more is better) and "
+                f"Fall of the {falls} when the most salient tokens are masked (left: more is better) and "
                 "when all others are (right: less is better), beside a random order. Bands: 95% intervals over texts.",
-                lambda: drawing.faithfulness(self._rows("faithfulness")),
+                lambda: drawing.faithfulness(self._rows("faithfulness"), falls.removeprefix("class's ")),
             )
         found["positions"] = Drawing(
             "Where in a text it looks",
@@ -136,6 +137,12 @@ class SalienceReading(Reading):
         near = "Each point is a text; near ones have their salience on the same words. Colours: "
         found = {
             "map": Drawing(
+                title,
+                f"{near}the answers.",
+                lambda: drawing.value_map(texts, [float(answer) for answer in answers], "answer"),
+            )
+            if self._regression
+            else Drawing(
                 title,
                 f"{near}the answers; ringed points are those it got wrong.",
                 lambda: drawing.text_map(texts, _prefixed("answered", answers), ringed=wrong),
@@ -160,6 +167,10 @@ class SalienceReading(Reading):
                 lambda: drawing.text_map(texts, ["marked" if has else None for has in texts["marked"].to_pylist()]),
             )
         return found
+
+    @property
+    def _regression(self) -> bool:
+        return "correlation" in self.tables["predictions"].column_names
 
     def _first_clusters(self) -> list[Row]:
         """Those that the texts are told to be in: of the first representation and method."""

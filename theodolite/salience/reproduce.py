@@ -101,7 +101,8 @@ def reproduce(data: Path, models: list[str], *, limit: int | None, store: Store,
                     model,
                     f"{experiment.name}: accuracy on held-out texts ({len(experiment.training):,} trained on)",
                     f"{ACCURACY[experiment.name]:.2f}" if experiment.name in ACCURACY else NOT_THERE,
-                    f"{scores.accuracy:.3f} (always one class: {scores.baseline:.3f})",
+                    f"{scores.accuracy:.3f} ({scores.low:.3f} to {scores.high:.3f}; always one class: "
+                    f"{scores.baseline:.3f})",
                     None,
                 )
             )
@@ -112,7 +113,9 @@ def reproduce(data: Path, models: list[str], *, limit: int | None, store: Store,
                 readings.append(found)
                 return found
 
+            before = len(readings)
             claims += _as_far_as_it_goes(examine(model, experiment, measure), model, experiment)
+            claims += [_accuracy(model, experiment, first) for first in readings[before : before + 1]]
     title = "Aggregated salience (source 003): published on BERT-base, measured here"
     return Reproduction(title, claims, _joined(readings))
 
@@ -124,6 +127,18 @@ def _as_far_as_it_goes(claims: Iterator[Claim], model: str, experiment: Experime
         raise
     except InputError as fault:
         yield Claim(model, f"{experiment.name}: the rest", "", f"not measured: {fault}", None)
+
+
+def _accuracy(model: str, experiment: Experiment, found: SalienceReading) -> Claim:
+    """On the texts looked at, which had no part in the training nor in when it stopped."""
+    [row] = (r for r in found.tables["predictions"].to_pylist()
+             if (r["corpus"], r["class"]) == (experiment.looked_at.name, "all"))  # fmt: skip
+    measured = (
+        f"{row['accuracy']:.3f} ({row['accuracy_low']:.3f} to {row['accuracy_high']:.3f}; always one class: "
+        f"{row['baseline']:.3f})"
+    )
+    claim = f"{experiment.name}: accuracy on the {row['texts']:,} texts looked at"
+    return Claim(model, claim, f"{ACCURACY.get(experiment.name, NOT_THERE)}", measured, None)
 
 
 def _planted(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim]:

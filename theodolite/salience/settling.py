@@ -63,7 +63,7 @@ def settle(asked: Salience, model: Classifier, corpora: Sequence[Corpus]) -> Set
         _class(model, asked.toward, "--toward") if asked.toward else len(model.labels) - 1,
         _class(model, wanted, "--neighbours-with") if what else None,
         {c.name: _classes(c, model) for c in corpora},
-        {c.name: chosen(c, asked.where or "") for c in corpora},
+        {c.name: chosen(c, "" if i and c.name == asked.among else asked.where or "") for i, c in enumerate(corpora)},
         {c.name: marked(c, asked.marker) for c in corpora} if asked.marker else {},
         {name: read_terms(name) for name in asked.sensitivity if name != AUTO},
     )
@@ -98,4 +98,4 @@ def _class(model: Classifier, given: str, flag: str) -> int:
 def _classes(corpus: Corpus, model: Classifier) -> Ints:
     if model.regression:
         return np.full(len(corpus), UNLABELLED)
-    return classes_of(corpus, model.class_of)
+    return classes_of(corpus, model.labels, model.name)

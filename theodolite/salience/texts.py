@@ -45,9 +45,8 @@ def texts_table(
         if name in marked:
             columns["marked"] = marked[name][maps.rows]
         if name in integrated:
-            rows, steps, error = integrated[name].errors()
-            mine = np.searchsorted(rows, maps.rows)
-            columns |= {"steps": steps[mine], "completeness_error": error[mine]}
+            steps, error = integrated[name].errors(maps.rows)
+            columns |= {"steps": steps, "completeness_error": error}
         if name in places:
             columns |= {"x": places[name][:, 0], "y": places[name][:, 1]}
         parts.append(pa.table(columns))

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from theodolite.corpus import Corpus, Shard
 from theodolite.embed import Embeddings, KeepEmbeddings
 from theodolite.encoder.maps import Question
-from theodolite.errors import InputError
 from theodolite.instrument import Silent, Subject
 from theodolite.kept import KeepTables
 from theodolite.reading import Reading
@@ -185,14 +184,7 @@ class SalienceMaps:
     def _labels(self, corpus: Corpus) -> Ints:
         if not self._classes:
             return np.full(len(corpus), UNLABELLED)
-        return classes_of(corpus, self._number)
-
-    def _number(self, label: Any, where: str) -> int:
-        if str(label) in self._classes:
-            return self._classes.index(str(label))
-        if isinstance(label, int) and 0 <= label < len(self._classes):
-            return label
-        raise InputError(f"{where}: the label {label!r} is none of the classifier's: {', '.join(self._classes)}")
+        return classes_of(corpus, self._classes, self._manifest["encoder"]["name"])
 
 
 def _one(corpus: Corpus, maps: TextMaps, row: int, method: str) -> list[OneMap]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from theodolite.corpus import Corpus
 from theodolite.corpus.hashing import text_key
+from theodolite.corpus.labels import is_missing
 from theodolite.errors import InputError
 from theodolite.train.labels import Floats, Ints, Task, task_of
 
@@ -77,18 +77,12 @@ def split_corpus(corpus: Corpus, validation: Corpus | None, task: str, share: fl
 
 def _labelled(corpus: Corpus) -> tuple[list[Any], Ints, dict[str, int]]:
     labels: list[Any] = corpus.column("label").to_pylist()
-    missing = np.array([_missing(label) for label in labels])
+    missing = np.array([is_missing(label) for label in labels])
     kept = ~corpus.empty & ~missing
     left_out = {"empty text": int(corpus.empty.sum()), "no label": int((missing & ~corpus.empty).sum())}
     if not kept.any():
         raise InputError(f"{corpus.name}: no text with a label")
     return [label for label, keep in zip(labels, kept, strict=True) if keep], np.flatnonzero(kept), left_out
-
-
-def _missing(label: Any) -> bool:
-    if isinstance(label, str):
-        return not label.strip()
-    return label is None or not math.isfinite(label)
 
 
 def _examples(corpus: Corpus, rows: Ints, targets: Floats) -> Examples:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from theodolite.corpus.labels import whole
 from theodolite.errors import InputError
 
 Ints = NDArray[np.int64]
@@ -58,9 +59,7 @@ def task_of(asked: str, labels: Sequence[Any], where: str) -> Task:
 
 def class_name(label: Any) -> str:
     """A label as the name of a class: 1.0 is '1'."""
-    if isinstance(label, float) and label.is_integer():
-        return str(int(label))
-    return str(label)
+    return str(whole(label))
 
 
 def class_weights(asked: str, counts: Ints) -> Floats | None:
