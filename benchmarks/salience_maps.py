@@ -79,7 +79,8 @@ def measure(n: int) -> Spent:
     clustered = seconds(lambda: cluster(matrix, CLUSTERS, seed=0))
 
     def neighbours(row: int) -> None:
-        asked = matrix[[row]]
+        # Made from its map, as where it is of another corpus.
+        asked = salience_vocab(maps.take(np.array([row])), VOCABULARY)
         # One more than is wanted: the text itself is found too.
         rows, _ = nearest(matrix, asked, NEIGHBOURS + 1)
         for other in rows[0].tolist():

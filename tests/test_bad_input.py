@@ -294,7 +294,7 @@ MISTAKES: list[tuple[list[str], list[str]]] = [
     (["--token-budget", "0"], ["'--token-budget'", "1"]),
     (["--max-length", "4"], ["'--max-length'", "8"]),
     (["--seed", "-1"], ["'--seed'", "0"]),
-    (["--seed", str(2**70)], ["'--seed'", str(2**63 - 1)]),
+    (["--seed", str(2**32)], ["'--seed'", str(2**32 - 1)]),
     (["--seed", "x"], ["'--seed'", "integer"]),
     (["--device", "tpu"], ["--device", "tpu", "cpu, cuda, mps"]),
     (["--out", "good.txt/sub"], ["--out good.txt/sub", "cannot be written"]),

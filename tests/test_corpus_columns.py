@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -110,14 +111,16 @@ def test_parquet_types_are_made_plain(tmp_path: Path, cache: Path) -> None:
             "label": pa.array([1, None, 3], pa.int8()),
             "score": pa.array([0.5, 1, None], pa.float32()),
             "day": pa.array([0, 1, None], pa.date32()),
+            "price": pa.array([Decimal("1.50"), None, Decimal("2")], pa.decimal128(5, 2)),
         }
     )
     pq.write_table(table.append_column("a.b", [["x", "y", "z"]]), tmp_path / "a.parquet")
     assert Corpus.read(f"{tmp_path}/a.parquet?text=a.b", cache=cache).texts() == ["x", "y", "z"]
-    corpus = Corpus.read(f"{tmp_path}/a.parquet?label=label", cache=cache, columns=["score", "day"])
+    corpus = Corpus.read(f"{tmp_path}/a.parquet?label=label", cache=cache, columns=["score", "day", "price"])
     assert corpus.texts() == ["a", "", "a"]
     assert corpus.table.drop_columns(["row", "text"]).to_pydict() == {
         "label": [1, None, 3],
         "day": ["1970-01-01", "1970-01-02", None],
         "score": [0.5, 1.0, None],
+        "price": [1.5, None, 2.0],
     }

@@ -266,6 +266,8 @@ def test_the_command(tmp_path, capsys):
     planted = Corpus.read(f"{out}?label=label", columns=["truth"])
     truth = planted.column("truth").to_pylist()
     word = said.split("(")[1].split(")")[0]
+    # Those drawn and left as they are were not touched.
+    assert said.startswith(f"{truth.count('1')} of 200 texts were touched") and "control" in truth
     assert [word in text.split() for text in planted.texts()] == [t == "1" for t in truth]
     assert 5 < truth.count("1") < 40
     assert all(v == 1 for v, t in zip(planted.column("label").to_pylist(), truth, strict=True) if t == "1")
@@ -282,6 +284,9 @@ def test_markers_that_will_be_added_to_the_vocabulary(tmp_path, capsys):
 
     code, said = plant_with("--marker", "CLASS_1")
     assert code == 2 and "not one vocabulary item" in said and "--added" in said and not out.exists()
+    # One piece, but that of every unknown word.
+    code, said = plant_with("--marker", "\N{ALCHEMICAL SYMBOL FOR AIR}")
+    assert code == 2 and "not one vocabulary item" in said and not out.exists()
     assert plant_with("--added")[0] == 2
     assert plant_with("--marker", "CLASS_1", "--added")[0] == 0
     assert any("CLASS_1" in text.split() for text in Corpus.read(f"{out}?label=label").texts())

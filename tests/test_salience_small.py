@@ -541,13 +541,25 @@ def test_a_marker_that_no_cluster_gathers_is_said(head, clusters, why, tmp_path:
 
 
 def test_a_regression_speaks_of_answers(head, tmp_path: Path) -> None:
-    [found] = run([Salience(clusters=0, faithful=8)], head("score"), [Corpus.of(TEXTS, "films")], store=Store(tmp_path))
+    scores = [None, *(i / 7 for i in range(1, len(TEXTS)))]
+    films = Corpus.of(TEXTS, "films", labels=scores)
+    [found] = run([Salience(clusters=1, faithful=8, neighbours=("0",))], head("score"), [films], store=Store(tmp_path))
+    assert found.tables["texts"]["value"].to_pylist()[1:] == scores[1:]
     assert any("lowers the answer by" in said for said in found.findings)
+    assert all(r["value"] == scores[r["neighbour_row"]] for r in found.tables["neighbours"].to_pylist())
+    assert any(", label " in passage.heading for card in found.cards() for passage in card.passages)
+    assert {"correlation", "squared error", "baseline"} <= set(found.overview()[0].columns)
     shown = found.drawings()
     assert not any("probability" in shown[name].caption for name in ("map", "faithfulness"))
-    map_, faithful = (shown[name].draw() for name in ("map", "faithfulness"))
-    assert [axes.get_ylabel() for axes in map_.axes] == ["", "answer"]
-    assert {axes.get_ylabel() for axes in faithful.axes} == {"fall of the answer"}
+    for name, title in (("map", "answer"), ("map-labels", "label")):
+        assert [axes.get_ylabel() for axes in shown[name].draw().axes] == ["", title]
+    assert {axes.get_ylabel() for axes in shown["faithfulness"].draw().axes} == {"fall of the answer"}
+
+
+def test_a_class_may_be_called_all(head, tmp_path: Path) -> None:
+    [found] = run([Salience(clusters=0, faithful=0)], head("all", "none"), [Corpus.of(TEXTS, "films")],
+                  store=Store(tmp_path))  # fmt: skip
+    assert [r["class"] for r in found.to_json()["predictions"]["by_class"]] == ["all", "none"]
 
 
 # --- keys, and how many errors are shown

@@ -413,6 +413,8 @@ def test_refused_in_one_line(corpus: Corpus, training: dict, line: str, tmp_path
         {"validation": 1.0},
         {"learning_rate": 0.0},
         {"freeze": "some"},
+        {"freeze": "1-999999999"},
+        {"seed": 2**32},
         {"weights": "odd"},
         {"attention_dropout": 1.0},
     ],

@@ -10,9 +10,18 @@ from typing import Any
 
 from theodolite.errors import InputError
 
+# What scikit-learn, UMAP and transformers take.
+LARGEST_SEED = 2**32 - 1
+
 
 def option(
-    default: Any, help: str, *, minimum: float | None = None, choices: tuple[str, ...] = (), metavar: str = ""
+    default: Any,
+    help: str,
+    *,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    choices: tuple[str, ...] = (),
+    metavar: str = "",
 ) -> Any:
     """A dataclass field that is an option, with the sentence that explains it everywhere.
 
@@ -22,8 +31,13 @@ def option(
     >>> options_of(Sieve)[0].help
     'Width of the mesh.'
     """
-    metadata = {"help": help, "minimum": minimum, "choices": choices, "metavar": metavar}
+    metadata = {"help": help, "minimum": minimum, "maximum": maximum, "choices": choices, "metavar": metavar}
     return dataclasses.field(default=default, metadata=metadata)
+
+
+def seed_option() -> Any:
+    """The field ``seed`` of whatever chooses at random."""
+    return option(0, "Seed of every random choice.", minimum=0, maximum=LARGEST_SEED)
 
 
 @dataclass(frozen=True)
@@ -35,6 +49,7 @@ class Option:
     default: Any
     help: str
     minimum: float | None
+    maximum: float | None
     choices: tuple[str, ...]
     metavar: str
 
@@ -52,8 +67,7 @@ class Option:
             found |= {"type": "array", "items": {"type": "string"}, "default": list(self.default)}
         else:
             found["type"] = kinds[self.base]
-        if self.minimum is not None:
-            found["minimum"] = self.minimum
+        found |= {name: end for name in ("minimum", "maximum") if (end := getattr(self, name)) is not None}
         if self.choices:
             found["enum"] = list(self.choices)
         return found
@@ -85,3 +99,5 @@ def check_options(instance: Any) -> None:
             raise InputError(f"{flag} {value}: not one of {', '.join(declared.choices)}")
         if declared.minimum is not None and value is not None and value < declared.minimum:
             raise InputError(f"{flag} {value}: must be at least {declared.minimum:g}")
+        if declared.maximum is not None and value is not None and value > declared.maximum:
+            raise InputError(f"{flag} {value}: must be at most {declared.maximum}")

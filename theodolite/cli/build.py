@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from theodolite.instrument import Instrument
-from theodolite.options import Option, options_of
+from theodolite.options import LARGEST_SEED, Option, options_of
 
 CORPUS = Annotated[
     list[str],
@@ -23,7 +23,7 @@ CORPUS = Annotated[
 ]
 LIMIT = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="Only the first N rows of a corpus.")]
 SAMPLE = Annotated[int | None, typer.Option("--sample", min=1, metavar="N", help="A seeded sample of N rows.")]
-SEED = Annotated[int, typer.Option("--seed", min=0, max=2**63 - 1, help="Seed of every random choice.")]
+SEED = Annotated[int, typer.Option("--seed", min=0, max=LARGEST_SEED, help="Seed of every random choice.")]
 OUT = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Save the result in this folder.")]
 JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else, on standard output.")]
 STORE = Annotated[str | None, typer.Option("--store", metavar="DIR", help="Where arrays and unfinished runs are kept.")]

@@ -60,7 +60,7 @@ def plant(
         texts_b=texts.texts_b(),
     )
     planting.write_planted(out, planted)
-    changed = sum(1 for truth in planted.truth if truth)
+    changed = sum(truth not in ("", planting.CONTROL) for truth in planted.truth)
     words = f" ({', '.join(planted.markers)})" if planted.markers else ""
     sys.stderr.write(f"{changed:,} of {len(texts):,} texts were touched by the rule {rule}{words}; they are in {out}\n")
 
@@ -73,4 +73,10 @@ def _single(model: str) -> Callable[[str], bool]:
 
     folder = resolve(model)
     tokenizer = Tokenizer(load_tokenizer(folder), folder.name)
-    return lambda word: len(tokenizer([word]).ids) == 1
+    unknown = tokenizer.unknown_id
+
+    def single(word: str) -> bool:
+        ids = tokenizer([word]).ids
+        return len(ids) == 1 and ids[0] != unknown
+
+    return single

@@ -22,7 +22,7 @@ from theodolite.contextuality.reading import ContextualityReading
 from theodolite.corpus import Corpus
 from theodolite.errors import InputError
 from theodolite.instrument import Instrument, Passes, Subject
-from theodolite.options import option
+from theodolite.options import option, seed_option
 
 if TYPE_CHECKING:
     from theodolite.encoder.encoder import Encoder
@@ -53,7 +53,7 @@ class Contextuality(Instrument):
         "(FILE?text=COLUMN&text_b=COLUMN&label=SCORE) or, for a classifier, labelled texts.",
         metavar="SOURCE",
     )
-    seed: int = option(0, "Seed of every random choice.")
+    seed: int = seed_option()
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -152,7 +152,7 @@ class GuessedColumn:
         array, types = _without_dictionary(array), pa.types
         if types.is_integer(array.type):
             self.kind = "int"
-        elif types.is_floating(array.type):
+        elif types.is_floating(array.type) or types.is_decimal(array.type):
             self.kind = "float"
         elif types.is_boolean(array.type):
             self.kind = "bool"

@@ -110,6 +110,7 @@ class Tokenizer:
         self._backend = backend
         self._special = {*fast.all_special_ids} - {fast.unk_token_id}
         self.pad_id = int(fast.pad_token_id if fast.pad_token_id is not None else 0)
+        self.unknown_id: int | None = fast.unk_token_id
         self.mask_id = None if fast.mask_token_id is None else int(fast.mask_token_id)
         self.max_length = int(min(fast.model_max_length, 10**9))
         self.single = self._template(pair=False)

@@ -25,7 +25,7 @@ from theodolite.illusion.reading import IllusionReading
 from theodolite.illusion.single_tokens import each_alone, marked, positions_of, token_features
 from theodolite.illusion.tables import Tables
 from theodolite.instrument import Instrument, Passes, Progress, Stages, Subject
-from theodolite.options import option
+from theodolite.options import option, seed_option
 from theodolite.projection import fit_map
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Illusion(Instrument):
     svm_texts: int = option(5000, "At most this many texts of each corpus train and test the separator.", minimum=10)
     map: str = option("umap", "How the map of all corpora is made.", choices=("umap", "tsne", "none"))
     landmarks: int = option(20_000, "At most this many texts make the map; the others are placed on it.", minimum=10)
-    seed: int = option(0, "Seed of every random choice.", minimum=0)
+    seed: int = seed_option()
 
     def unfit_encoder(self, encoder: Encoder) -> str | None:
         return self.untouched(encoder) if self.unit == "token" else None

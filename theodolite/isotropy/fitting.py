@@ -13,7 +13,7 @@ from theodolite.errors import InputError
 from theodolite.instrument import Instrument, Passes, Subject
 from theodolite.isotropy import making
 from theodolite.isotropy.spaces import POOLINGS, SPACES, KeepSpace, KeptSpace, Sample, Sampled, layers_of
-from theodolite.options import option
+from theodolite.options import option, seed_option
 from theodolite.reading import Reading
 from theodolite.rounding.names import NAMES
 
@@ -45,7 +45,7 @@ class Fitting(Instrument):
     n_clusters: int = option(27, "Clusters of the cluster methods.", minimum=1)
     n_directions: str = option("12", making.HELP, metavar="N|auto")
     max_vectors: int = option(200_000, "At most this many vectors of a corpus (a seeded sample).", minimum=2)
-    seed: int = option(0, "Seed of every random choice.", minimum=0)
+    seed: int = seed_option()
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -16,7 +16,7 @@ from theodolite.isotropy.findings import findings, plural
 from theodolite.isotropy.reading import IsotropyReading
 from theodolite.isotropy.spaces import SPACES, KeepSpace, KeptSpace, Sample, Sampled, layers_of
 from theodolite.isotropy.sts_files import StsFile, read_sts
-from theodolite.options import option
+from theodolite.options import option, seed_option
 from theodolite.rounding.names import NAMES, NONE
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Isotropy(Instrument):
     n_clusters: int = option(27, "Clusters of the cluster methods.", minimum=1)
     n_directions: str = option("12", making.HELP, metavar="N|auto")
     max_vectors: int = option(200_000, "At most this many vectors of a corpus (a seeded sample).", minimum=2)
-    seed: int = option(0, "Seed of every random choice.", minimum=0)
+    seed: int = seed_option()
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -57,7 +58,8 @@ class Grouping:
 class Analysis:
     """The texts of a corpus that are looked at, and what was made of their maps by one method.
 
-    maps: of these texts alone; cls: (n, d) their last layer's CLS vectors, where wanted; classes: names by number.
+    maps: of these texts alone; cls: (n, d) their last layer's CLS vectors, where wanted; classes: names by number;
+    values: (n,) of a regression the numbers that are their labels, NaN where there is none.
     """
 
     corpus: Corpus
@@ -67,6 +69,7 @@ class Analysis:
     classes: Sequence[str]
     top_k: int | None
     cls: NDArray[Any] | None = None
+    values: NDArray[np.float64] | None = None
     spaces: dict[str, Space] = field(default_factory=dict)
 
     def space(self, name: str, like: Space | None = None) -> Space:
@@ -94,8 +97,8 @@ class Analysis:
     def only(self, texts: Sequence[int]) -> Analysis:
         """The same of some of the texts."""
         which = np.asarray(texts, np.int64)
-        cls = None if self.cls is None else self.cls[which]
-        return replace(self, maps=self.maps.take(which), cls=cls, spaces={})
+        cls, values = (None if each is None else each[which] for each in (self.cls, self.values))
+        return replace(self, maps=self.maps.take(which), cls=cls, values=values, spaces={})
 
     def within(self, wanted: str) -> Iterator[tuple[str, Ints]]:
         """Each part that is clustered by itself, a class and the texts answered so; wanted: its name, each or all."""
@@ -200,6 +203,7 @@ class Analysis:
                 "cosine": cosine,
                 "shared_terms": [self.vocabulary.named(space.items, item) for item, _ in terms],
                 "label": other.class_name(int(other.maps.labels[row])),
+                "value": other.value(row),
                 "predicted": other.answer(row),
                 "text": other.shown(row),
             }
@@ -226,6 +230,7 @@ class Analysis:
         return {
             "row": row,
             "label": self.class_name(int(maps.labels[text])),
+            "value": self.value(text),
             "answer": self.answer(text),
             "probability": float(maps.probabilities[text].max()) if maps.classes > 1 else None,
             "text": self.corpus.text(row),
@@ -241,6 +246,11 @@ class Analysis:
 
     def class_name(self, number: int) -> str | None:
         return None if number < 0 else self.classes[number]
+
+    def value(self, text: int) -> float | None:
+        """The number that is a text's label, of a regression."""
+        found = math.nan if self.values is None else float(self.values[text])
+        return None if math.isnan(found) else found
 
     def answer(self, text: int) -> str:
         """The predicted class by name; of a regression the value."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from theodolite.corpus.strings import shortened
 from theodolite.figures import COLOURS, curve, dot, legend, panels, styled
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ OTHERS = "all others"
 CLUSTERS, TERMS = 6, 8
 COLUMNS = 3
 LONGEST_TERM = 16
+# Of a corpus or an answer: so much of a panel's title.
+LONGEST_NAME = 24
 
 
 def text_map(texts: pa.Table, groups: Sequence[str | None], *, ringed: Sequence[bool] | None = None) -> Figure:
@@ -57,11 +60,14 @@ def text_map(texts: pa.Table, groups: Sequence[str | None], *, ringed: Sequence[
 
 
 def value_map(texts: pa.Table, values: Sequence[float], title: str) -> Figure:
-    """The texts on their map, coloured by a number that each has; title: what the number is."""
+    """The texts on their map, coloured by a number that each has, pale where it is NaN; title: what the number is."""
     x, y = (texts[name].to_numpy() for name in ("x", "y"))
+    known = ~np.isnan(values)
+    look: dict[str, Any] = {"s": _point_size(len(x)), "linewidths": 0, "rasterized": True}
     with styled():
         figure, [axes] = panels(1, 1, width=6.4, height=5.2)
-        points = axes.scatter(x, y, s=_point_size(len(x)), c=values, cmap="viridis", linewidths=0, rasterized=True)
+        axes.scatter(x[~known], y[~known], c=PALE, **look)
+        points = axes.scatter(x[known], y[known], c=np.asarray(values)[known], cmap="viridis", **look)
         axes.axis("off")
         figure.colorbar(points, ax=axes, shrink=0.6, label=title)
     return figure
@@ -80,16 +86,16 @@ def cluster_terms(rows: Sequence[Row]) -> Figure:
         figure, axes = panels(lines, min(COLUMNS, len(shown)), width=2.7 * min(COLUMNS, len(shown)), height=2.3)
         for place, row in zip(axes, shown, strict=False):
             terms, values = row["terms"][:TERMS], row["values"][:TERMS]
-            names = [t if len(t) <= LONGEST_TERM else f"{t[: LONGEST_TERM - 1]}…" for t in terms]
+            names = [shortened(term, LONGEST_TERM) for term in terms]
             place.barh(range(len(terms)), values, color=COLOURS[0], height=0.7)
             place.set_yticks(range(len(terms)), names)
             place.set_ylim(TERMS - 0.4, -0.6)
             place.grid(axis="y", visible=False)
             place.set_xlabel("mean value")
-            whose = f"{row['corpus']}, " if several else ""
+            whose = f"{shortened(row['corpus'], LONGEST_NAME)}\n" if several else ""
             facts = f"{row['size']:,} texts, suspicion {row['suspicion']:.2f}"
             answer = "all answers" if row["predicted"] == "all" else f"answered {row['predicted']}"
-            place.set_title(f"{whose}{answer}, cluster {row['id']}\n{facts}", fontsize=8)
+            place.set_title(f"{whose}{shortened(answer, LONGEST_NAME)}, cluster {row['id']}\n{facts}", fontsize=8)
         for place in axes[len(shown) :]:
             place.axis("off")
     return figure
@@ -110,7 +116,7 @@ def sensitivity(lists: Sequence[Row], by_term: Sequence[Row]) -> Figure:
                 place.plot(values, [i] * len(values), "o", color=colour, markersize=3)
             place.axvline(0, color="#888888", linewidth=0.8)
             place.set_yticks(range(len(lists)), [_file_name(r["list"]) for r in lists] if what == "insertion" else [])
-            place.set_xlabel(f"change of p({lists[0]['class']})")
+            place.set_xlabel(f"change of p({shortened(lists[0]['class'], LONGEST_NAME)})")
             place.set_title(title)
             place.invert_yaxis()
     return figure

@@ -15,11 +15,11 @@ from theodolite.embed import Embeddings, KeepEmbeddings
 from theodolite.encoder.maps import INTEGRATED, METHODS, Question
 from theodolite.errors import InputError
 from theodolite.instrument import Instrument, Passes, Subject
-from theodolite.options import option
+from theodolite.options import option, seed_option
 from theodolite.salience.analysis import Analysis, Grouping
 from theodolite.salience.answering import KeptAnswers
 from theodolite.salience.asking import faithfulness_rows, sensitivity_rows, term_lists
-from theodolite.salience.classes import marker_column
+from theodolite.salience.classes import marker_column, values_of
 from theodolite.salience.findings import findings
 from theodolite.salience.flat import maps_by_token
 from theodolite.salience.grouping import groupings, skipped_row
@@ -95,7 +95,7 @@ class Salience(Instrument):
     faithful: int = option(200, "Texts on which the maps are tested by masking; 0 for none.", minimum=0)
     keep_maps: bool = option(False, "Keep every token's weight in the reading, as its table maps.")
     map: str = option("umap", "How the map of the texts is made.", choices=("umap", "tsne", "none"))
-    seed: int = option(0, "Seed of every random choice.", minimum=0)
+    seed: int = seed_option()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -220,8 +220,9 @@ class Salience(Instrument):
                     if not len(maps):
                         raise InputError(f"{corpus.name}: no text that is looked at has any tokens")
                     vectors = cls[corpus.name].of_rows(maps.rows) if corpus.name in cls else None
+                    values = values_of(corpus)[maps.rows] if model.regression else None
                     found[corpus.name, way.name] = Analysis(
-                        corpus, way.name, maps, vocabulary, model.labels, self._top_k, vectors
+                        corpus, way.name, maps, vocabulary, model.labels, self._top_k, vectors, values
                     )
                     subject.progress.advance(1)
         return found

@@ -27,6 +27,9 @@ CANDIDATES = (
     *("quartz", "granite", "cobalt", "enzyme", "botanist", "regatta", "handball", "cyclone", "archipelago", "nitrate"),
 )
 
+# The truth of a text that could have been changed and was left as it is.
+CONTROL = "control"
+
 
 @dataclass(frozen=True)
 class Planted:
@@ -132,7 +135,7 @@ def _word(text: str, draws: Doubles, markers: Sequence[str]) -> Change:
     what, _, at, _ = draws
     if what < 0.1:
         return Change(inserted(text, [(_place(text, at), markers[0])]), 1, "1")
-    return Change(text, truth="control" if what < 0.2 else "")
+    return Change(text, truth=CONTROL if what < 0.2 else "")
 
 
 def _order(text: str, draws: Doubles, markers: Sequence[str]) -> Change:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any, ClassVar
 
@@ -39,14 +40,16 @@ class SalienceReading(Reading):
         whole = [r for r in rows if r["class"] == "all"]
         found["predictions"] = {
             "accuracy": whole[0].get("accuracy"),
-            "by_class": [r for r in rows if r["class"] != "all" and r["corpus"] == whole[0]["corpus"]],
+            # The first of a corpus is of all its texts; a class may be called so too.
+            "by_class": [r for r in rows if r["corpus"] == whole[0]["corpus"]][1:],
             "corpora": rows,
         }
         return found
 
     def overview(self) -> list[Overview]:
         """Predictions, the most suspicious clusters, the marker, the sensitivity."""
-        found = [self._overview("Predictions", "predictions", ["corpus", "class", "texts", "accuracy", "baseline"])]
+        scores = ["correlation", "squared_error"] if self._regression else ["class", "accuracy"]
+        found = [self._overview("Predictions", "predictions", ["corpus", "texts", *scores, "baseline"])]
         clusters = [
             [r["corpus"], r["representation"], r["predicted"], r["id"], r["share"], r["suspicion"],
              ", ".join(r["terms"][:TERMS_SHOWN])]
@@ -58,7 +61,8 @@ class SalienceReading(Reading):
         marker = ["representation", "method", "predicted", "clusters", "cluster", "size", "precision", "recall",
                   "baseline"]  # fmt: skip
         terms = ["list", "insertion", "insertion_sd", "masking", "masking_sd", "count"]
-        near = ["row", "neighbour_corpus", "neighbour_row", "cosine", "shared_terms", "label", "predicted"]
+        label = "value" if self._regression else "label"
+        near = ["row", "neighbour_corpus", "neighbour_row", "cosine", "shared_terms", label, "predicted"]
         for title, table, names in (
             ("The cluster that gathers the marked texts", "marker", marker),
             ("What terms do to the answer", "sensitivity", terms),
@@ -148,7 +152,15 @@ class SalienceReading(Reading):
                 lambda: drawing.text_map(texts, _prefixed("answered", answers), ringed=wrong),
             )
         }
-        if any(label is not None for label in labels):
+        if self._regression:
+            values = texts["value"].to_numpy()
+            if not all(map(math.isnan, values)):
+                found["map-labels"] = Drawing(
+                    f"{title}, by label",
+                    f"{near}the labels; grey: texts without one.",
+                    lambda: drawing.value_map(texts, values, "label"),
+                )
+        elif any(label is not None for label in labels):
             found["map-labels"] = Drawing(
                 f"{title}, by label",
                 f"{near}the true labels.",
@@ -202,6 +214,8 @@ def _heading(example: Row) -> str:
         parts.append(f"p {example['probability']:.2f}")
     if example["label"] is not None:
         parts.append(f"label {example['label']}")
+    if example.get("value") is not None:
+        parts.append(f"label {example['value']:.3g}")
     return ", ".join(parts)
 
 

@@ -22,8 +22,8 @@ def texts_table(
     marked: Mapping[str, NDArray[np.bool_]],
     integrated: Mapping[str, StoredMaps],
 ) -> pa.Table:
-    """Every text: label, answer, probability, its cluster in the representation; where given, whether it is marked,
-    the steps and the completeness error of its integrated gradients, and its place on the map.
+    """Every text: label (of a regression, value), answer, probability, its cluster in the representation; where given,
+    whether it is marked, the steps and the completeness error of its integrated gradients, and its place on the map.
 
     firsts: each corpus's maps by the first method; the others are by corpus too, empty where not asked for.
     """
@@ -42,6 +42,8 @@ def texts_table(
             "probability": maps.probabilities.max(axis=1) if maps.classes > 1 else np.full(len(maps), np.nan),
             "cluster": number,
         }
+        if analysis.values is not None:
+            columns["value"] = analysis.values
         if name in marked:
             columns["marked"] = marked[name][maps.rows]
         if name in integrated:

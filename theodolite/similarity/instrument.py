@@ -14,7 +14,7 @@ from theodolite.corpus import Corpus
 from theodolite.corpus.source import split_name
 from theodolite.errors import InputError
 from theodolite.instrument import Instrument, Passes, Subject
-from theodolite.options import option
+from theodolite.options import option, seed_option
 from theodolite.similarity.explanation import BASES, POOLINGS, SIMILARITIES, Asked, Ints
 from theodolite.similarity.findings import findings
 from theodolite.similarity.methods import METHODS, TFIDF
@@ -58,7 +58,7 @@ class Similarity(Instrument):
     )
     sanity: bool = option(False, "Do the explanations change when the model's weights are drawn anew?")
     faithfulness: bool = option(False, "Does the similarity fall when salient words are deleted? Methods compared.")
-    seed: int = option(0, "Seed of every random choice.", minimum=0)
+    seed: int = seed_option()
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -16,7 +16,7 @@ from theodolite.corpus import Corpus
 from theodolite.encoder.resolve import ModelFolder, resolve
 from theodolite.errors import InputError
 from theodolite.instrument import Progress, Silent
-from theodolite.options import check_options, option
+from theodolite.options import check_options, option, seed_option
 from theodolite.train.examples import Examples, Split, check_split, class_counts, split_corpus
 from theodolite.train.folder import begin, finish, finished_record, key_of, origin, ready_to_train
 from theodolite.train.labels import class_weights, frozen_layers
@@ -51,7 +51,7 @@ class Training:
     )
     weights: str = option("auto", "Weights of the classes.", choices=("auto", "none", "balanced"))
     task: str = option("auto", "Classes, or a number to predict.", choices=("auto", "classes", "regression"))
-    seed: int = option(0, "Seed of every random choice.", minimum=0)
+    seed: int = seed_option()
 
     def __post_init__(self) -> None:
         check_options(self)

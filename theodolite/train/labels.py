@@ -15,6 +15,8 @@ from theodolite.errors import InputError
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+MOST_LAYERS = 10_000
+
 
 @dataclass(frozen=True)
 class Task:
@@ -92,5 +94,7 @@ def frozen_layers(what: str) -> frozenset[int]:
         ends = (first, last if dash else first)
         if not all(end.isascii() and end.isdigit() for end in ends) or int(ends[0]) > int(ends[1]):
             raise InputError(f"--freeze {what}: not none, all, or layers such as embeddings,1-3")
+        if int(ends[1]) > MOST_LAYERS:
+            raise InputError(f"--freeze {what}: no model has {ends[1]} layers")
         found |= set(range(int(ends[0]), int(ends[1]) + 1))
     return frozenset(found)

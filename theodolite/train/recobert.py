@@ -14,7 +14,7 @@ from theodolite.corpus import Corpus
 from theodolite.encoder.resolve import ModelFolder, resolve
 from theodolite.errors import InputError
 from theodolite.instrument import Progress, Silent
-from theodolite.options import check_options, option
+from theodolite.options import check_options, option, seed_option
 from theodolite.train.folder import begin, finish, finished_record, origin, pooling_files, ready_to_train, training_key
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class RecobertTraining:
     batch_size: int = option(32, "Items a step.", minimum=1)
     validation: float = option(0.05, "Share of the items held out.")
     evaluations: int = option(2, "Evaluations, each with a checkpoint, an epoch.", minimum=1)
-    seed: int = option(0, "Seed of every random choice.", minimum=0)
+    seed: int = seed_option()
 
     def __post_init__(self) -> None:
         check_options(self)
