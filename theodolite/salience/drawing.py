@@ -24,7 +24,7 @@ CLUSTERS, TERMS = 6, 8
 COLUMNS = 3
 LONGEST_TERM = 16
 # Of a corpus or an answer: so much of a panel's title.
-LONGEST_NAME = 24
+LONGEST_NAME = 20
 
 
 def text_map(texts: pa.Table, groups: Sequence[str | None], *, ringed: Sequence[bool] | None = None) -> Figure:

@@ -190,23 +190,10 @@ def _reviews(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim
     found = measure(asked, [experiment.looked_at])
     yield from _cluster_claims(model, "IMDB ratings, 5 clusters", found, TABLE_10)
     yield from _table_2(model, found)
-    best = {name: _best(found, GRAD, name) for name in SPACES}
-    mine = best["salience-vocab"]
-    others = [row for name, row in best.items() if name not in BY_IG and row is not None]
-    holds = _gathers_ratings(mine) and all(mine["precision"] > other["precision"] for other in others)
-    yield Claim(
-        model,
-        "IMDB: salience-vocab finds the ratings, the baselines do not",
-        "precision .98 against .12, .12 and .16",
-        "; ".join(f"{name} {_figures(row)}" for name, row in best.items()),
-        holds,
-    )
+    yield _finds_ratings(model, found, "negative", "precision .98 against .12, .12 and .16")
     for answered, within in (("positive", "1"), ("either way", "all")):
-        found = measure(replace(asked, representation=SPACES[:1], within=within), [experiment.looked_at])
-        best_there = _best(found, GRAD, SPACES[0])
-        published = "the same pattern" if within == "1" else NOT_THERE
-        claim = f"IMDB ratings, 5 clusters, answered {answered}: {SPACES[0]}"
-        yield Claim(model, claim, published, _figures(best_there), _gathers_ratings(best_there))
+        found = measure(replace(asked, within=within), [experiment.looked_at])
+        yield _finds_ratings(model, found, answered, "the same pattern" if within == "1" else NOT_THERE)
     found = measure(replace(asked, representation=BY_IG, top_k="all"), [experiment.looked_at])
     yield from _cluster_claims(model, f"IMDB ratings, 5 clusters, {EVERY_ITEM}", found, TABLE_10_ALL)
     by_ig = Salience(
@@ -214,6 +201,19 @@ def _reviews(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim
     )
     found = measure(by_ig, [smaller(experiment, IG_REVIEWS).looked_at])
     yield from _cluster_claims(model, f"IMDB ratings, 5 clusters, {IG_REVIEWS} reviews", found, TABLE_10)
+
+
+def _finds_ratings(model: str, found: SalienceReading, answered: str, published: str) -> Claim:
+    best = {name: _best(found, GRAD, name) for name in SPACES}
+    mine = best["salience-vocab"]
+    others = [row for name, row in best.items() if name not in BY_IG and row is not None]
+    return Claim(
+        model,
+        f"IMDB, answered {answered}: salience-vocab finds the ratings, the baselines do not",
+        published,
+        "; ".join(f"{name} {_figures(row)}" for name, row in best.items()),
+        _gathers_ratings(mine) and all(mine["precision"] > other["precision"] for other in others),
+    )
 
 
 def _gathers_ratings(row: Row | None) -> TypeGuard[Row]:
