@@ -34,9 +34,14 @@ class Ended:
 def run(settings: Settings) -> Iterator[Row]:
     few, many = settings.size(1_000, 20), settings.size(4_000, 40)
     with tempfile.TemporaryDirectory(prefix="theodolite-bench-") as name:
-        folder = Path(name)
-        command = _command(settings, trained(settings, folder).folder.path)
-        small = _until(command, few, folder / "small")
+        folder, reviews = Path(name), settings.data / "imdb" / "reviews.parquet"
+        model = trained(settings, folder).folder.path
+        # How high two threads' batches happen to reach at once differs from run to run: every thousand is measured.
+        small = [
+            _until(_command(part, model), few, folder / f"small-{i}").peak_gb
+            for i, part in enumerate(_parts(reviews, few, many, folder))
+        ]
+        command = _command(reviews, model)
         began = time.perf_counter()
         whole = _until(command, many, folder / "whole")
         spent = time.perf_counter() - began
@@ -50,12 +55,25 @@ def run(settings: Settings) -> Iterator[Row]:
     # The targets are of the full sizes.
     limits: tuple[float | None, ...] = (None, None) if settings.quick else (3.0, 1.0)
     yield Row(f"maps of {many:,} reviews: peak memory", peak, "GB", at_most=limits[0], note="of all runs")
-    note = f"{small.peak_gb:.2f} GB and {whole.peak_gb:.2f} GB"
-    yield Row(f"peak memory, {many:,} / {few:,} reviews", whole.peak_gb / small.peak_gb, at_most=limits[1], note=note)
+    each = ", ".join(f"{peak:.2f}" for peak in small)
+    ratio = whole.peak_gb / max(small)
+    note = f"{each} GB, the {few:,} by themselves, and {whole.peak_gb:.2f} GB"
+    yield Row(f"peak memory, {many:,} reviews / the highest of {few:,} of them", ratio, at_most=limits[1], note=note)
 
 
-def _command(settings: Settings, model: Path) -> list[str]:
-    source = f"imdb={settings.data}/imdb/reviews.parquet?text=text&label=label"
+def _parts(reviews: Path, few: int, many: int, folder: Path) -> Iterator[Path]:
+    """The first ``many`` reviews in files of ``few``."""
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(reviews).slice(0, many)
+    for start in range(0, many, few):
+        path = folder / f"reviews-{start}.parquet"
+        pq.write_table(table.slice(start, few), path)
+        yield path
+
+
+def _command(reviews: Path, model: Path) -> list[str]:
+    source = f"imdb={reviews}?text=text&label=label"
     # Maps and clusters; what asks the classifier again, and the drawing of a map, would only add to the time.
     options = ("--faithful", "0", "--map", "none", "--json")
     return [sys.executable, "-m", "theodolite", "salience", str(model), "--corpus", source, *options]
