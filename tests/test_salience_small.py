@@ -18,7 +18,7 @@ import pytest
 import torch
 from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
 
-from theodolite import Corpus, Encoder, InputError, Salience, SalienceReading, Store, explain, run
+from theodolite import Corpus, Encoder, InputError, Salience, SalienceReading, Store, explain, load, run
 from theodolite.accumulate import wilson
 from theodolite.corpus.labels import class_numbers
 from theodolite.encoder.maps import Question
@@ -549,7 +549,8 @@ def test_a_regression_speaks_of_answers(head, tmp_path: Path) -> None:
     assert all(r["value"] == scores[r["neighbour_row"]] for r in found.tables["neighbours"].to_pylist())
     assert any(", label " in passage.heading for card in found.cards() for passage in card.passages)
     assert {"correlation", "squared error", "baseline"} <= set(found.overview()[0].columns)
-    shown = found.drawings()
+    found.save(tmp_path / "reading")
+    shown = load(tmp_path / "reading").drawings()
     assert not any("probability" in shown[name].caption for name in ("map", "faithfulness"))
     for name, title in (("map", "answer"), ("map-labels", "label")):
         assert [axes.get_ylabel() for axes in shown[name].draw().axes] == ["", title]

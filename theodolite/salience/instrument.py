@@ -160,9 +160,9 @@ class Salience(Instrument):
             first = analyses[name, self.ways[0].name]
             _add(rows, "predictions", prediction_rows(first.corpus, first.maps, model.labels))
             if INTEGRATED in self.method:
-                rows_of = first.maps.rows
-                errors = ({"corpus": name, "target": t, **kept[t][name].completeness(rows_of)} for t in self.target)
-                _add(rows, "completeness", errors)
+                for target in self.target:
+                    errors = kept[target][name].completeness(first.maps.rows)
+                    _add(rows, "completeness", [{"corpus": name, "target": target, **errors}])
         grouped: list[tuple[Analysis, Grouping]] = []
         if self.clusters:
             grouped, skipped = groupings(

@@ -118,12 +118,12 @@ class SalienceReading(Reading):
                 lambda: drawing.sensitivity(self._rows("sensitivity"), self._rows("sensitivity_terms")),
             )
         if "faithfulness" in self.tables:
-            falls = "answer" if self._regression else "class's probability"
+            whose, falls = ("", "answer") if self._regression else ("class's ", "probability")
             found["faithfulness"] = Drawing(
                 "Are the maps true?",
-                f"Fall of the {falls} when the most salient tokens are masked (left: more is better) and "
+                f"Fall of the {whose}{falls} when the most salient tokens are masked (left: more is better) and "
                 "when all others are (right: less is better), beside a random order. Bands: 95% intervals over texts.",
-                lambda: drawing.faithfulness(self._rows("faithfulness"), falls.removeprefix("class's ")),
+                lambda: drawing.faithfulness(self._rows("faithfulness"), falls),
             )
         found["positions"] = Drawing(
             "Where in a text it looks",
@@ -153,7 +153,8 @@ class SalienceReading(Reading):
             )
         }
         if self._regression:
-            values = texts["value"].to_numpy()
+            # Older readings have no values.
+            values = texts["value"].to_pylist() if "value" in texts.column_names else []
             if not all(map(math.isnan, values)):
                 found["map-labels"] = Drawing(
                     f"{title}, by label",
