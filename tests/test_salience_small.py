@@ -549,6 +549,8 @@ def test_a_regression_speaks_of_answers(head, tmp_path: Path) -> None:
     assert all(r["value"] == scores[r["neighbour_row"]] for r in found.tables["neighbours"].to_pylist())
     assert any(", label " in passage.heading for card in found.cards() for passage in card.passages)
     assert {"correlation", "squared error", "baseline"} <= set(found.overview()[0].columns)
+    assert [card.title for card in found.cards()] == ["films: cluster 0"]
+    assert found.cards()[0].facts.startswith(f"{len(TEXTS)} texts, 100% of all; ")
     found.save(tmp_path / "reading")
     shown = load(tmp_path / "reading").drawings()
     assert not any("probability" in shown[name].caption for name in ("map", "faithfulness"))

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from theodolite.reading import Card, Drawing, Overview, Passage, Reading
 from theodolite.salience import drawing
+from theodolite.salience.analysis import ALL
 from theodolite.salience.heat import coloured
 
 Row = dict[str, Any]
@@ -80,16 +81,18 @@ class SalienceReading(Reading):
             same = ("corpus", "method", "representation", "predicted", "id")
             texts = [e for e in examples if all(e[name] == row[name] for name in same)]
             largest = max(row["values"], default=1.0)
-            facts = [f"{row['size']:,} texts, {row['share']:.0%} of those predicted {row['predicted']}",
+            whole = row["predicted"] == ALL
+            part = "" if whole else f"predicted {row['predicted']}"
+            facts = [f"{row['size']:,} texts, {row['share']:.0%} of {f'those {part}' if part else 'all'}",
                      f"suspicion {row['suspicion']:.2f}"]  # fmt: skip
             if row["accuracy"] is not None:
                 within = f" ({row['accuracy_low']:.2f} to {row['accuracy_high']:.2f})" if "accuracy_low" in row else ""
                 facts.append(f"accuracy {row['accuracy']:.2f}{within}")
-            if row["predicted"] == "all" and row.get("answers"):
+            if whole and row.get("answers"):
                 facts.append(f"answered {', '.join(row['answers'])}")
             found.append(
                 Card(
-                    f"{row['corpus']}, predicted {row['predicted']}: cluster {row['id']}",
+                    f"{', '.join(filter(None, (row['corpus'], part)))}: cluster {row['id']}",
                     "; ".join(facts),
                     [(term, value / largest) for term, value in zip(row["terms"], row["values"], strict=True)],
                     [Passage(_heading(e), coloured(e)) for e in texts[:EXAMPLES]],
