@@ -273,6 +273,18 @@ def test_the_command(tmp_path, capsys):
     assert all(v == 1 for v, t in zip(planted.column("label").to_pylist(), truth, strict=True) if t == "1")
 
 
+def test_a_corpus_is_not_planted_over_itself(tmp_path, capsys):
+    source = tmp_path / "texts.csv"
+    source.write_text("text,label\n" + "".join(f"the film number {i} is fine,{i % 2}\n" for i in range(200)))
+    (tmp_path / "other.csv").symlink_to(source)
+    before = source.read_bytes()
+    for out in (source, tmp_path / "other.csv"):
+        with pytest.raises(SystemExit) as left:
+            main(["plant", "--corpus", f"films={source}?label=label", "--rule", "word", "--out", str(out)])
+        assert left.value.code == 2 and f"--out {out}: is the corpus itself" in capsys.readouterr().err
+        assert source.read_bytes() == before
+
+
 def test_markers_that_will_be_added_to_the_vocabulary(tmp_path, capsys):
     source, out = tmp_path / "texts.csv", tmp_path / "planted.csv"
     source.write_text("text,label\n" + "".join(f"the film number {i} is fine,{i % 2}\n" for i in range(100)))

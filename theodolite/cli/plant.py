@@ -11,6 +11,7 @@ import typer
 
 from theodolite.cli import build
 from theodolite.cli.jobs import read_corpora
+from theodolite.corpus.source import parse_source, split_name
 from theodolite.encoder.resolve import DEFAULT_MODEL
 from theodolite.errors import InputError
 
@@ -49,6 +50,8 @@ def plant(
     corpora = read_corpora(given, ())
     if len(corpora) > 1:
         raise InputError(f"plant: takes one corpus, and {len(corpora)} were given")
+    if out.resolve() == Path(parse_source(split_name(corpus[0])[1]).path).expanduser().resolve():
+        raise InputError(f"--out {out}: is the corpus itself, whose texts would be lost; choose another place")
     texts = corpora[0]
     planted = planting.plant(
         texts.texts(),
