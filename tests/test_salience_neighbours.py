@@ -15,6 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from theodolite.errors import InputError
 from theodolite.salience import neighbours as module
+from theodolite.salience.experiments import GRADES
 from theodolite.salience.markers import best_cluster, marker
 from theodolite.salience.neighbours import nearest, shared_terms
 from theodolite.salience.representations import unit_rows
@@ -151,6 +152,21 @@ def test_no_text_takes_long(text: str) -> None:
     begin = time.perf_counter()
     assert not marker("rating")(text)
     assert time.perf_counter() - begin < 1
+
+
+def test_grades_in_more_forms(shared: Path) -> None:
+    """Nearly all that the built-in marker takes, and a quarter as many again."""
+    has, rating = marker(GRADES), marker("rating")
+    more = ("2-out-of-10", "7 stars", "a 4-star film", "0 stars out of 10", "*1/2 from ****", "1 from 10", "Rating: 8",
+            "I give this movie a 10.", "it gets an 8 for effort", '"9" out of "10"', "My score - 9")  # fmt: skip
+    assert [text for text in more if not has(text)] == []
+    assert not any(map(rating, more))
+    none = ("top 10 of the year", "24/7", "in 2005", "2 starring roles", "give me my 20 minutes back", "rated 42nd",
+            "a 9 year old", "gets a 4 hour film", "$10 from", "10 lines")  # fmt: skip
+    assert [text for text in none if has(text)] == []
+    texts = pq.read_table(shared / "data" / "imdb" / "reviews.parquet", columns=["text"])["text"].to_pylist()[::10]
+    theirs, ours = ({i for i, text in enumerate(texts) if found(text)} for found in (rating, has))
+    assert len(theirs - ours) < 0.01 * len(theirs) and 1.15 < len(ours) / len(theirs) < 1.5
 
 
 def test_ratings_of_real_reviews(shared: Path) -> None:

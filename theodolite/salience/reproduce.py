@@ -14,7 +14,7 @@ from theodolite.claims import Claim, Reproduction
 from theodolite.errors import InputError, StoreError
 from theodolite.instrument import Progress
 from theodolite.running import run
-from theodolite.salience.experiments import Experiment, comments, planted, reviews, smaller
+from theodolite.salience.experiments import GRADES, Experiment, comments, planted, reviews, smaller
 from theodolite.salience.instrument import Salience
 from theodolite.salience.reading import SalienceReading
 
@@ -194,6 +194,9 @@ def _reviews(model: str, experiment: Experiment, measure: Any) -> Iterator[Claim
     for answered, within in (("positive", "1"), ("either way", "all")):
         found = measure(replace(asked, within=within), [experiment.looked_at])
         yield _finds_ratings(model, found, answered, "the same pattern" if within == "1" else NOT_THERE)
+    for answered, within in (("negative", "0"), ("positive", "1"), ("either way", "all")):
+        found = measure(replace(asked, within=within, marker=GRADES), [experiment.looked_at])
+        yield _finds_ratings(model, found, f"{answered}, grades in more forms", NOT_THERE)
     found = measure(replace(asked, representation=BY_IG, top_k="all"), [experiment.looked_at])
     yield from _cluster_claims(model, f"IMDB ratings, 5 clusters, {EVERY_ITEM}", found, TABLE_10_ALL)
     by_ig = Salience(
