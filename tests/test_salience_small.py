@@ -540,6 +540,14 @@ def test_a_marker_that_no_cluster_gathers_is_said(head, clusters, why, tmp_path:
     assert any(f"no cluster gathers texts with the marker 'column:answer=a': {why}." in said for said in found.findings)
 
 
+def test_a_long_marker_is_told_in_one_line(head, tmp_path: Path) -> None:
+    long = "(?x) nothing of this kind\n" + "    | nor of that\n" * 40
+    asked = Salience(marker=long, clusters=2, faithful=0, map="none")
+    [found] = run([asked], head("a", "b"), [Corpus.of(TEXTS, "films")], store=Store(tmp_path))
+    said = [said for said in found.findings if "(?x) nothing of this kind | nor of that" in said]
+    assert said and all("\n" not in line and "…" in line and len(line) < 400 for line in said)
+
+
 def test_a_regression_speaks_of_answers(head, tmp_path: Path) -> None:
     scores = [None, *(i / 7 for i in range(1, len(TEXTS)))]
     films = Corpus.of(TEXTS, "films", labels=scores)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from theodolite.corpus.strings import shortened
 from theodolite.reading import percent
 from theodolite.salience.analysis import ALL
 
@@ -70,6 +71,8 @@ def _clusters(rows: list[Row]) -> list[str]:
 def _marker(rows: list[Row], marker: str | None, clusters: int) -> list[str]:
     if marker is None:
         return []
+    # A regular expression may go over many lines.
+    marker = shortened(" ".join(marker.split()), 80)
     if not rows:
         why = "none of the clustered texts has it" if clusters else "no clusters were asked for"
         return [f"no cluster gathers texts with the marker '{marker}': {why}."]
