@@ -240,6 +240,27 @@ def test_written_and_read_back(rows, tmp_path: Path, suffix: str, pairs: bool) -
     assert corpus.texts() == planted.texts
 
 
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
+def test_a_lone_carriage_return_is_kept(tmp_path: Path, suffix: str) -> None:
+    texts = ["one\rtwo", "\rbefore", "after\r", 'a "quoted"\r, one', "plain, with a comma", "plain"]
+    if suffix != "tsv":
+        texts.append("Windows\r\nand\nothers\r")
+    second = [*texts[1:], texts[0]]
+    planted = plant(texts, [f"class\r{i % 2}" for i in range(len(texts))], "length", texts_b=second)
+    path = tmp_path / f"planted.{suffix}"
+    write_planted(path, planted)
+    corpus = Corpus.read(f"{path}?text=text&text_b=text_b&label=label")
+    assert (corpus.texts(), corpus.texts_b()) == (texts, second)
+    assert corpus.column("label").to_pylist() == planted.labels
+
+
+def test_rows_of_a_csv_are_quoted_only_where_they_must_be(tmp_path: Path) -> None:
+    planted = Planted(["plain", "a, b", "one\rtwo"], None, [0, 1, 1], ["", "1", ""], ())
+    write_planted(tmp_path / "a.csv", planted)
+    expected = b'text,label,truth\nplain,0,\n"a, b",1,1\n"one\rtwo","1",""\n'
+    assert (tmp_path / "a.csv").read_bytes() == expected
+
+
 def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
     planted = plant(["a\tb", "c"], [0, 1], "length")
     for path, why in (
@@ -302,3 +323,76 @@ def test_markers_that_will_be_added_to_the_vocabulary(tmp_path, capsys):
     assert plant_with("--added")[0] == 2
     assert plant_with("--marker", "CLASS_1", "--added")[0] == 0
     assert any("CLASS_1" in text.split() for text in Corpus.read(f"{out}?label=label").texts())
+
+
+# Words whose pieces are joined from left to right, with the space before them or at the beginning only.
+AFTER_A_SPACE = ("quartz", "granite")
+AT_THE_BEGINNING = "solo"
+
+
+@pytest.fixture(scope="module")
+def bytes_model(tmp_path_factory) -> Path:
+    """A folder like RoBERTa's, whose vocabulary of bytes has few words; its weights are no weights."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast, RobertaConfig
+
+    words = [*(f"Ġ{word}" for word in AFTER_A_SPACE), AT_THE_BEGINNING]
+    merges = [(word[:i], word[i]) for word in words for i in range(1, len(word))]
+    items = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *sorted(pre_tokenizers.ByteLevel.alphabet())]
+    items += [start + letter for start, letter in merges]
+    made = Tokenizer(models.BPE(vocab={item: i for i, item in enumerate(items)}, merges=merges))
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=made,
+        **{"cls_token": "<s>", "sep_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>", "mask_token": "<mask>"},
+    )
+    folder = tmp_path_factory.mktemp("bytes")
+    fast.save_pretrained(folder)
+    RobertaConfig(vocab_size=len(items)).save_pretrained(folder)
+    (folder / "model.safetensors").touch()
+    assert fast.tokenize("a quartz solo") == ["a", "Ġquartz", "Ġ", "solo"]
+    assert fast.tokenize("quartz") == list("quartz") and fast.tokenize("solo") == ["solo"]
+    return folder
+
+
+@pytest.fixture
+def plant_with(tmp_path, capsys) -> Callable[..., tuple[int, str, list[str]]]:
+    """Plants in 200 texts with the options given: the exit code, what was said, and the words of a planted text."""
+    source, out = tmp_path / "texts.csv", tmp_path / "planted.jsonl"
+    source.write_text("text,label\n" + "".join(f"the film number {i} is fine,{i % 2}\n" for i in range(200)))
+
+    def run(*options: str) -> tuple[int, str, list[str]]:
+        out.unlink(missing_ok=True)
+        with pytest.raises(SystemExit) as left:
+            main(["plant", "--corpus", f"{source}?label=label", "--out", str(out), *options])
+        texts = Corpus.read(f"{out}?label=label").texts() if out.exists() else []
+        return left.value.code, capsys.readouterr().err, [word for text in texts for word in text.split()]
+
+    return run
+
+
+@pytest.mark.parametrize(("rule", "count"), [("word", 1), ("position", 1), ("order", 2)])
+def test_markers_are_single_items_where_they_are_planted(plant_with, bytes_model: Path, rule: str, count: int) -> None:
+    code, said, words = plant_with("--rule", rule, "--model", str(bytes_model))
+    assert code == 0, said
+    markers = AFTER_A_SPACE[:count]
+    assert f"({', '.join(markers)})" in said and set(markers) == set(words) & {*CANDIDATES}
+    code, said, _ = plant_with("--rule", rule, "--model", str(bytes_model), *(f"--marker={word}" for word in markers))
+    assert code == 0, said
+
+
+def test_a_word_that_is_one_item_at_the_beginning_only_is_no_marker(plant_with, bytes_model: Path) -> None:
+    code, said, words = plant_with("--rule", "word", "--model", str(bytes_model), "--marker", AT_THE_BEGINNING)
+    assert (code, words) == (2, []) and "not one vocabulary item of this tokenizer (after a space)" in said
+    code, said, words = plant_with("--rule", "source", "--model", str(bytes_model))
+    assert (code, words) == (2, []) and "2 can be markers, 3 are needed" in said
+
+
+@pytest.mark.parametrize("marker", ["<mask>", "[MASK]", "[SEP]", "un[MASK]ed"])
+def test_special_tokens_are_no_markers(plant_with, bytes_model: Path, marker: str) -> None:
+    model = bytes_model.name if "<" in marker else "all-MiniLM-L6-v2"
+    given = ["--model", str(bytes_model)] if "<" in marker else []
+    code, said, words = plant_with("--rule", "word", "--marker", marker, *given)
+    assert (code, words) == (2, [])
+    assert f"marker {marker!r} has a special token of {model} in it; name another" in said
+    assert len(said.splitlines()) == 1

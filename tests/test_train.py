@@ -406,6 +406,22 @@ def test_refused_in_one_line(corpus: Corpus, training: dict, line: str, tmp_path
     assert not (tmp_path / "m").exists()
 
 
+@pytest.mark.parametrize("labels", [("red", "blue"), (1.5, 2.5)])
+def test_a_validation_corpus_without_tokens_is_refused(small: str, tmp_path: Path, capsys, labels: tuple) -> None:
+    nothing, words = tmp_path / "nothing.csv", tmp_path / "words.csv"
+    nothing.write_text("".join(f"{row}\n" for row in ("text,label", *(f"\u200b,{each}" for each in labels))))
+    rows = (f"thing number {i},{labels[i % 2]}" for i in range(12))
+    words.write_text("".join(f"{row}\n" for row in ("text,label", *rows)))
+    command = ["train", "classifier", small, "--corpus", f"{words}?text=text&label=label"]
+    command += ["--validate-on", f"held={nothing}?text=text&label=label", "--store", str(tmp_path / "store")]
+    with pytest.raises(SystemExit) as left:
+        main([*command, "--out", str(tmp_path / "model")])
+    assert left.value.code == 2
+    said = capsys.readouterr().err.splitlines()
+    assert said[-1].startswith("theodolite: held: no text held out has both a label and tokens")
+    assert not any("Traceback" in line for line in said) and not any((tmp_path / "model").iterdir())
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -23,7 +23,12 @@ def plant(
         list[str], typer.Option("--marker", help="A word to plant; repeatable. Rare ones are chosen otherwise.")
     ] = [],  # noqa: B006
     model: Annotated[
-        str, typer.Option("--model", help="Whose vocabulary the markers are single items of.")
+        str,
+        typer.Option(
+            "--model",
+            help="Whose vocabulary the markers are single items of, after a space: where a text or a line begins, "
+            "RoBERTa and its kin have other pieces.",
+        ),
     ] = DEFAULT_MODEL,
     added: Annotated[
         bool,
@@ -69,17 +74,25 @@ def plant(
 
 
 def _single(model: str) -> Callable[[str], bool]:
-    """Whether a word is one item of the model's vocabulary; its tokenizer is read, its weights are not."""
+    """Whether a word is one item of the model's vocabulary after another word; a special token is refused by name.
+
+    That is where most markers go. At the very beginning of a text, or after a line break, a vocabulary of bytes
+    (RoBERTa's and its kin) has other pieces and hardly a rare word whole: to ask for one there too would leave no
+    markers. The tokenizer is read, the weights are not.
+    """
     from theodolite.encoder.loading import load_tokenizer
     from theodolite.encoder.resolve import resolve
     from theodolite.encoder.tokens import Tokenizer
 
     folder = resolve(model)
     tokenizer = Tokenizer(load_tokenizer(folder), folder.name)
-    unknown = tokenizer.unknown_id
+    before: list[int] = tokenizer(["a"]).ids.tolist()
 
     def single(word: str) -> bool:
-        ids = tokenizer([word]).ids
-        return len(ids) == 1 and ids[0] != unknown
+        ids: list[int] = tokenizer([f"a {word}"]).ids.tolist()
+        # A line of its own: such a marker is one item, and is no word that --added could help.
+        if any(tokenizer.is_special(item) for item in ids):
+            raise InputError(f"marker {word!r} has a special token of {folder.name} in it; name another")
+        return ids[:-1] == before and ids[-1] != tokenizer.unknown_id
 
     return single

@@ -70,7 +70,8 @@ def plant(
 ) -> Planted:
     """Plant one of RULES in a corpus of two classes, 0 the smaller label; of pairs, in the first text.
 
-    single: whether a word is one vocabulary item. What a row gets follows from the seed and its text alone.
+    single: whether a word is one vocabulary item after a space, as it is planted in all places but the beginning of a
+    text or of a line. What a row gets follows from the seed and its text alone.
     """
     if rule not in RULES:
         raise InputError(f"no rule {rule!r}; choose one of {', '.join(RULES)}")
@@ -239,16 +240,21 @@ def _checked_markers(
             raise InputError(f"marker {word!r} occurs in the texts already; name another")
         if single is not None and not single(word):
             raise InputError(
-                f"marker {word!r} is not one vocabulary item of this tokenizer; name another, or add it (--added)"
+                f"marker {word!r} is not one vocabulary item of this tokenizer (after a space); "
+                "name another, or add it (--added)"
             )
     return words
 
 
 def _write_csv(path: Path, columns: dict[str, list[Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
+        plain = csv.writer(file, lineterminator="\n")
+        quoted = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        plain.writerow(columns)
+        for row in zip(*columns.values(), strict=True):
+            # Python 3.11 leaves a carriage return unquoted where lines do not end with one, and then cannot read it.
+            writer = quoted if any("\r" in str(value) for value in row) else plain
+            writer.writerow(row)
 
 
 def _write_tsv(path: Path, columns: dict[str, list[Any]]) -> None:

@@ -139,7 +139,7 @@ def _train(
     freeze(classifier, training.freeze)
     if rounded:
         put_in(classifier, training.batch_size)
-    split, material = _material(classifier, split, training, corpus.name)
+    split, material = _material(classifier, split, training, corpus, validation)
     material = dataclasses.replace(material, whole=rounded)
     watching = None if watch is None else partial(watch, classifier)
     state = train(material, _pace(training, len(split.training)), begin(out, key), place, progress, watching)
@@ -189,7 +189,9 @@ def key_options(training: Training) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name not in unused or value != unused[name]}
 
 
-def _material(classifier: Classifier, split: Split, training: Training, where: str) -> tuple[Split, Material]:
+def _material(
+    classifier: Classifier, split: Split, training: Training, corpus: Corpus, validation: Corpus | None
+) -> tuple[Split, Material]:
     """The texts in tokens; those in which the tokenizer finds none are left out."""
     from theodolite.train.windowed import Material
 
@@ -197,7 +199,7 @@ def _material(classifier: Classifier, split: Split, training: Training, where: s
     held, held_tokens, nothing_held = _tokenised(classifier, split.validation)
     left_out = {**split.left_out, "no tokens": nothing + nothing_held}
     split = dataclasses.replace(split, training=mine, validation=held, left_out=left_out)
-    check_split(split, where)
+    check_split(split, corpus.name, corpus.name if validation is None else validation.name)
     weights, mean, deviation = None, 0.0, 1.0
     if split.task.regression:
         mean, deviation = float(mine.targets.mean()), float(mine.targets.std()) or 1.0

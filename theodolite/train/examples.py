@@ -71,7 +71,7 @@ def split_corpus(corpus: Corpus, validation: Corpus | None, task: str, share: fl
         split = Split(found, mine, held, left_out, sum(key in there for key in held.keys))
     else:
         split = _held_out(mine, found, share, seed, left_out)
-    check_split(split, corpus.name)
+    check_split(split, corpus.name, corpus.name if validation is None else validation.name)
     return split
 
 
@@ -102,8 +102,12 @@ def _held_out(mine: Examples, task: Task, share: float, seed: int, left_out: dic
     return Split(task, mine.take(np.flatnonzero(~touched)), mine.take(chosen), left_out, 0)
 
 
-def check_split(split: Split, where: str) -> None:
-    """Refuse what is too little to train on, or to judge by."""
+def check_split(split: Split, where: str, held_out: str) -> None:
+    """Refuse what is too little to train on, or to judge by; where, held_out: the corpora these are of."""
+    if not len(split.validation):
+        raise InputError(
+            f"{held_out}: no text held out has both a label and tokens, so there is nothing to judge by; give others"
+        )
     if split.task.regression:
         if min(len(split.training), len(split.validation)) < LEAST_TRAINING:
             raise InputError(f"{where}: {len(split.training)} texts to train on and {len(split.validation)} held out")
