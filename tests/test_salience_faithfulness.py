@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,24 @@ def test_rows_are_those_of_the_definition(tokens: Tokens) -> None:
         same(row, *naive(tokens, weights[row.method], classes, row.k))
         assert row.n == len(tokens)
         assert row.whole == sum(tokens.bounds[i + 1] - tokens.bounds[i] <= row.k for i in range(len(tokens))) > 0
+
+
+def test_answers_of_a_regression_move_either_way(tokens: Tokens) -> None:
+    """Salient pieces may push them up or down: signed, the falls of different texts would cancel."""
+
+    def one(given: Tokens) -> np.ndarray:
+        return answers(given)[:, :1]
+
+    weights = np.random.default_rng(1).normal(size=len(tokens.ids))
+    nothing = np.zeros(len(tokens), np.int64)
+    row = faithfulness(tokens, {"one": weights}, nothing, one, MASK, numbers=(2,))[0]
+    top = ranks_of(tokens, np.abs(weights)) < 2
+    before = one(tokens)[:, 0]
+    moved = [
+        np.abs(before - one(replace(tokens, ids=np.where(out, MASK, tokens.ids)))[:, 0]).tolist() for out in (top, ~top)
+    ]
+    same(row, *moved)
+    assert min(moved[0]) >= 0 and row.comprehensiveness > 0.3
 
 
 def test_the_default_numbers_and_the_tokens_are_left_as_they_were(tokens: Tokens) -> None:

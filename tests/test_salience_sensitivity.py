@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import astuple
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,12 +17,12 @@ from scipy import sparse
 from theodolite.encoder.tokens import Tokenizer, Tokens
 from theodolite.errors import InputError
 from theodolite.salience.maps import TextMaps
+from theodolite.salience.occurrences import occurrences
 from theodolite.salience.sensitivity import (
     Probe,
     insertion_changes,
     masked_words,
     masking_changes,
-    occurrences,
     sensitivity,
 )
 from theodolite.salience.statistics import resampled_means
@@ -28,15 +30,18 @@ from theodolite.salience.terms import (
     IDENTITY_TERMS,
     aggregated_salience_terms,
     boundaries,
+    by_themselves,
     inserted,
     pmi_terms,
     read_terms,
     whole_words,
     word_salience,
 )
+from theodolite.salience.vocabulary import Vocabulary
 from theodolite.words import units
 
 MASK, CLS, SEP, SIZE = 103, 101, 102, 30_522
+SIZE_OF_BYTES = 280
 TABLE = np.random.default_rng(5).normal(size=(SIZE, 3))
 
 
@@ -90,11 +95,19 @@ def maps(texts: list[str], tokenizer: Tokenizer) -> TextMaps:
     rows = [[CLS, *tokens.ids[a:b], SEP] for a, b in zip(tokens.bounds[:-1], tokens.bounds[1:], strict=True)]
     ids = np.array([i for row in rows for i in row], np.int32)
     side = np.array([s for row in rows for s in (0, *[1] * (len(row) - 2), 0)], np.int8)
-    none = np.zeros(len(ids), np.int32)
+    start, end = (
+        np.concatenate([[-1, *at[a:b], -1] for a, b in pairwise(tokens.bounds)]).astype(np.int32)
+        for at in (tokens.start, tokens.end)
+    )
     weights = np.random.default_rng(1).random(len(ids)).astype(np.float32)
     every = np.arange(len(rows))
     bounds = np.append(0, np.cumsum([len(row) for row in rows]))
-    return TextMaps(every, bounds, ids, none, none, side, weights, answers(tokens).astype(np.float32), every, every)
+    return TextMaps(every, bounds, ids, start, end, side, weights, answers(tokens).astype(np.float32), every, every)
+
+
+@pytest.fixture(scope="module")
+def alone(maps: TextMaps, texts: list[str]) -> np.ndarray:
+    return by_themselves(maps, texts)
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +130,8 @@ def test_whole_words_of_a_wordpiece_vocabulary(words: list[str], tokenizer: Toke
     assert all(len(tokenizer([word]).ids) == 1 for word in some)
 
 
-def test_whole_words_of_a_byte_level_vocabulary() -> None:
+@pytest.fixture(scope="module")
+def of_bytes() -> Tokenizer:
     from tokenizers import Tokenizer as Backend
     from tokenizers import models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
@@ -126,23 +140,42 @@ def test_whole_words_of_a_byte_level_vocabulary() -> None:
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     specials = ["<s>", "<mask>"]
     trainer = trainers.BpeTrainer(
-        vocab_size=400, special_tokens=specials, initial_alphabet=pre_tokenizers.ByteLevel.alphabet()
+        vocab_size=SIZE_OF_BYTES, special_tokens=specials, initial_alphabet=pre_tokenizers.ByteLevel.alphabet()
     )
     backend.train_from_iterator(["a good café is a good café, no 7 7 7 goodness"] * 50, trainer)
     fast = PreTrainedTokenizerFast(tokenizer_object=backend, bos_token="<s>", mask_token="<mask>", pad_token="<s>")
-    found = {word for word in whole_words(Tokenizer(fast, "made up"), backend.get_vocab_size()) if word}
+    return Tokenizer(fast, "made up")
+
+
+def test_whole_words_of_a_byte_level_vocabulary(of_bytes: Tokenizer) -> None:
+    found = {word for word in whole_words(of_bytes, SIZE_OF_BYTES) if word}
     assert {"good", "café", "is", "a", "no"} <= found
     assert not found & {"<mask>", "<s>", "7", ",", "ood", "fé"}
 
 
-def naive_terms(maps: TextMaps, words: list[str], cls: int) -> tuple[dict[int, int], dict[int, int], dict[int, float]]:
+def test_terms_of_a_byte_level_vocabulary_are_read_as_letters(of_bytes: Tokenizer) -> None:
+    model = SimpleNamespace(tokenizer=of_bytes, input_embeddings=np.zeros((SIZE_OF_BYTES, 2)))
+    vocabulary = Vocabulary(model)
+    names = {vocabulary.name(item) for item in np.flatnonzero(vocabulary.terms).tolist()}
+    assert {"good", "café", "7", "##a", "##7"} <= names
+    assert not any(set(name) & set("Ġ,Ã©\ufffd") - {"é"} for name in names)
+    assert {vocabulary.name(item) for item in range(2)} == {"<s>", "<mask>"} and not vocabulary.terms[:2].any()
+    every = {of_bytes.piece(item): item for item in range(SIZE_OF_BYTES)}
+    for none in ("Ġ", ",", "Ã", "©"):
+        assert not vocabulary.terms[every[none]], none
+
+
+def naive_terms(
+    maps: TextMaps, texts: list[str], words: list[str], cls: int
+) -> tuple[dict[int, int], dict[int, int], dict[int, float]]:
     """Occurrences in the class, in all texts, and the PMI of each word."""
     in_class: dict[int, int] = {}
     in_all: dict[int, int] = {}
     having: dict[int, list[bool]] = {}
     ours = [int(row.argmax()) == cls for row in maps.logits]
+    known = set(words) - {""}
     for text in range(len(maps)):
-        ids = maps.ids[maps.bounds[text] + 1 : maps.bounds[text + 1] - 1].tolist()
+        ids = [words.index(word) for a, b in units(texts[text]) if (word := texts[text][a:b].lower()) in known]
         for item in ids:
             in_all[item] = in_all.get(item, 0) + 1
             if ours[text]:
@@ -160,41 +193,58 @@ def naive_terms(maps: TextMaps, words: list[str], cls: int) -> tuple[dict[int, i
 
 @pytest.mark.parametrize("cls", [0, 1])
 def test_aggregated_salience_is_that_of_the_definition(
-    maps: TextMaps, matrix: sparse.csr_matrix, words: list[str], cls: int
+    maps: TextMaps, matrix: sparse.csr_matrix, words: list[str], texts: list[str], alone: np.ndarray, cls: int
 ) -> None:
     is_word = np.array([bool(word) for word in words])
     ours = [row for row in range(len(maps)) if int(maps.logits[row].argmax()) == cls]
-    in_class, _, _ = naive_terms(maps, words, cls)
+    in_class, _, _ = naive_terms(maps, texts, words, cls)
     dense = matrix[ours].toarray()
     means = {i: sum(dense[:, i].tolist()) / len(ours) for i, c in in_class.items() if words[i] and c >= 20}
     expected = sorted(means, key=lambda i: -means[i])[:10]
-    found = aggregated_salience_terms(matrix, maps, is_word, cls)
+    found = aggregated_salience_terms(matrix, maps, is_word, alone, cls)
     assert found.items.tolist() == expected
     np.testing.assert_allclose(found.scores, [means[i] for i in expected], rtol=1e-6)
     assert found.counts.tolist() == [in_class[i] for i in expected]
     edge = int(found.counts.min())
-    often = aggregated_salience_terms(matrix, maps, is_word, cls, 10**6, min_count=edge)
+    often = aggregated_salience_terms(matrix, maps, is_word, alone, cls, 10**6, min_count=edge)
     assert set(often.items.tolist()) == {i for i in means if in_class[i] >= edge}
     column = word_salience(matrix, maps, is_word, cls)
     assert column.shape == (SIZE,) and column[CLS] == column[1012] == 0
-    assert len(aggregated_salience_terms(matrix, maps, is_word, cls, 3, 50).items) == 3
-    assert len(aggregated_salience_terms(matrix, maps, is_word, 7).items) == 0
+    assert len(aggregated_salience_terms(matrix, maps, is_word, alone, cls, 3, 50).items) == 3
+    assert len(aggregated_salience_terms(matrix, maps, is_word, alone, 7).items) == 0
 
 
 @pytest.mark.parametrize("cls", [0, 2])
-def test_pmi_is_that_of_the_definition(maps: TextMaps, words: list[str], cls: int) -> None:
+def test_pmi_is_that_of_the_definition(
+    maps: TextMaps, words: list[str], texts: list[str], alone: np.ndarray, cls: int
+) -> None:
     is_word = np.array([bool(word) for word in words])
-    _, in_all, pmi = naive_terms(maps, words, cls)
+    _, in_all, pmi = naive_terms(maps, texts, words, cls)
     enough = [i for i in sorted(pmi) if in_all[i] >= 20]
     expected = sorted(enough, key=lambda i: -round(pmi[i], 12))
-    found = pmi_terms(maps, SIZE, is_word, cls)
+    found = pmi_terms(maps, SIZE, is_word, alone, cls)
     np.testing.assert_allclose(found.scores, [pmi[i] for i in expected[:10]])
     assert found.items.tolist() == expected[:10]
     assert found.counts.tolist() == [in_all[i] for i in expected[:10]]
-    often = pmi_terms(maps, SIZE, is_word, cls, count=10**6)
+    often = pmi_terms(maps, SIZE, is_word, alone, cls, count=10**6)
     assert set(often.items.tolist()) == set(enough) and 20 in often.counts
-    everything = pmi_terms(maps, SIZE, is_word, cls, count=10**6, min_count=1)
+    everything = pmi_terms(maps, SIZE, is_word, alone, cls, count=10**6, min_count=1)
     assert set(everything.items.tolist()) == set(pmi)
+
+
+def test_what_stands_by_itself(tokenizer: Tokenizer) -> None:
+    """Pieces of longer words are no words, whatever they are elsewhere; punctuation around a word leaves it one."""
+    first, second = "\"Play\", he didn't say: a playish child's play.", "well-behaved child"
+    tokens = tokenizer([first, "", first], [second, "a", "b"])
+    side = np.concatenate([[1] * s + [2] * (n - s) for n, s in zip(tokens.lengths, tokens.split, strict=True)])
+    none = np.zeros(3, np.int64)
+    flat = (tokens.ids.astype(np.int32), tokens.start.astype(np.int32), tokens.end.astype(np.int32))
+    maps = TextMaps(none, tokens.bounds, *flat, side.astype(np.int8), tokens.ids, np.zeros((3, 2)), none, none)
+    found = by_themselves(maps, tokens.texts, tokens.texts_b)
+    spelled = [tokenizer.piece(int(item)) for item in tokens.ids]
+    marks = {'"', ",", ":", "."}
+    words = ["play", "he", "say", "a", "play"]
+    assert [spelled[i] for i in np.flatnonzero(found) if spelled[i] not in marks] == [*words, "child", "a", *words, "b"]
 
 
 def test_terms_of_a_file(tmp_path: Path) -> None:
@@ -362,7 +412,7 @@ def test_a_word_of_several_pieces_becomes_one_mask(tokenizer: Tokenizer) -> None
 
 
 def test_occurrences_are_in_both_texts_of_a_pair(tokenizer: Tokenizer, monkeypatch) -> None:
-    monkeypatch.setattr("theodolite.salience.sensitivity._TEXTS", 2)
+    monkeypatch.setattr("theodolite.salience.occurrences._TEXTS", 2)
     first = ["Unfunny York", "none", "new york, New York"]
     second = ["new, york", "it is NEW YORK", "new"]
     (found,) = occurrences(["new york"], first, second, tokenizer)
@@ -379,6 +429,17 @@ def test_runs_that_overlap_are_masked_once(tokenizer: Tokenizer) -> None:
     assert found.count == 2 and found.start.tolist() == [0, 1, 2]
     (none,) = occurrences(["no yes"], ["no", ". yes"], None, tokenizer)
     assert none.count == 0
+
+
+def test_terms_with_punctuation_of_their_own(tokenizer: Tokenizer) -> None:
+    texts = [
+        "The U.S. army plays rock & roll; Dr. Who, well-behaved, came.",
+        "rock / roll, rock roll, u.s army, dr who",
+    ]
+    terms = ["u.s. army", "rock & roll", "rock&roll", "dr. who", "well-behaved", "who came", "rock roll"]
+    found = occurrences(terms, texts, None, tokenizer)
+    assert [each.count for each in found] == [1, 1, 0, 1, 1, 0, 1]
+    assert found[0].text.tolist() == [0, 0] and found[-1].text.tolist() == [1, 1]
 
 
 # Rows

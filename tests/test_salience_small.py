@@ -20,11 +20,13 @@ from transformers import AutoTokenizer, BertConfig, BertForSequenceClassificatio
 
 from theodolite import Corpus, Encoder, InputError, Salience, SalienceReading, Store, explain, load, run
 from theodolite.accumulate import wilson
+from theodolite.cli.main import main
 from theodolite.corpus.labels import class_numbers
 from theodolite.encoder.maps import Question
 from theodolite.encoder.resolve import resolve
 from theodolite.errors import StoreError
 from theodolite.instrument import Silent, Subject
+from theodolite.running.plan import RunOptions
 from theodolite.salience.classes import chosen, marked
 from theodolite.salience.experiments import Experiment, reviews
 from theodolite.salience.findings import findings
@@ -71,6 +73,15 @@ def test_a_class_named_by_another_number_is_the_one_explained(head, target) -> N
     found = explain(model, TEXTS[0], target=target)
     assert found.manifest["options"]["target"] == "2"
     assert found.tables["tokens"]["grad-l2"].to_pylist() == pytest.approx(batch.maps.weights["grad-l2"].tolist())
+
+
+def test_a_target_is_a_number_and_not_a_name(head, tmp_path: Path) -> None:
+    model = head("1", "2", "3")
+    tokens = model.tokenise(TEXTS[:3])
+    [found] = model.map_batches(tokens, Question(target="1"))
+    assert found.maps.target.tolist() == [1, 1, 1]
+    with pytest.raises(InputError, match="--target: the label 3 is none"):
+        run([Salience(target=("3",))], model, [Corpus.of(TEXTS, "films")], store=Store(tmp_path))
 
 
 def test_within_takes_one_class_where_names_are_numbers(head, tmp_path: Path) -> None:
@@ -153,6 +164,7 @@ def test_a_marker_of_a_column(values, spec, has) -> None:
         ({"neighbours": ("last",)}, "--neighbours last: no row"),
         ({"neighbours": ("0",), "where": "bad"}, "--neighbours 0: no row"),
         ({"neighbours": ("errors",)}, "--neighbours errors: no text of films has a label"),
+        ({"neighbours": ("0",), "neighbours_with": "label=b"}, "--neighbours-with label=b: no text of films has that"),
         ({"marker": "zqzq"}, "--marker zqzq: no text has it"),
         ({"marker": "column:truth"}, "no column 'truth'"),
         ({"target": ("predicted", "7")}, "--target: the label 7 is none"),
@@ -209,6 +221,56 @@ def test_classes_that_cannot_be_clustered_are_left_out_and_said(head, tmp_path: 
     assert "answered b (6 texts, only 1" in said and "answered c (1 texts, fewer" in said
     with pytest.raises(InputError, match="--clusters 2: no predicted class has so many different texts: b has 6"):
         run([asked], model, [Corpus.of(6 * by_class[1][:1], "alike")], store=Store(tmp_path))
+
+
+def test_labels_of_one_corpus_and_none_of_another(head, tmp_path: Path) -> None:
+    labelled, bare = Corpus.of(TEXTS, "labelled", labels=["a", "b"] * 10), Corpus.of(TEXTS, "bare")
+    asked = Salience(clusters=2, faithful=0, map="none")
+    [found] = run([asked], head("a", "b"), [labelled, bare], store=Store(tmp_path))
+    labels = found.tables["texts"]["label"].to_pylist()
+    assert labels == [*["a", "b"] * 10, *[None] * 20]
+
+
+def test_the_corpus_beside_may_lack_the_column_of_a_slice_or_a_marker(head, tmp_path: Path, capsys) -> None:
+    for name, columns in (("first", ",src\n"), ("beside", "\n")):
+        rows = (f"{text}{',x' if columns != chr(10) else ''}" for text in TEXTS)
+        (tmp_path / f"{name}.csv").write_text(f"text{columns}" + "\n".join(rows) + "\n")
+    given = [arg for n in ("first", "beside") for arg in ("--corpus", f"{n}={tmp_path / n}.csv?text=text")]
+    asked = ["salience", str(head("a", "b").folder.path), *given, "--neighbours", "0", "--clusters", "2", "--json"]
+    how = ["--faithful", "0", "--map", "none", "--store", str(tmp_path / "store"), "--within", "all"]
+    for option in (("--where", "src=x"), ("--marker", "column:src")):
+        with pytest.raises(SystemExit) as left:
+            main([*asked, *how, *option, "--among", "beside"])
+        assert left.value.code == 0
+        found = json.loads(capsys.readouterr().out)
+        assert {row["neighbour_corpus"] for row in found["neighbours"]} == {"beside"}
+        assert {row["corpus"] for row in found.get("marker", [])} == ({"first"} if option[0] == "--marker" else set())
+        with pytest.raises(SystemExit) as left:
+            main([*asked, *how, *option])
+        assert left.value.code == 2 and "beside.csv: no column 'src'" in capsys.readouterr().err
+
+
+def test_a_text_has_its_neighbours_once_however_often_it_is_asked_about(head, tmp_path: Path) -> None:
+    model, films = head("a", "b"), Corpus.of(TEXTS, "films", labels=["a", "b"] * 10)
+    asked = Salience(clusters=0, faithful=0, map="none", neighbours=("errors", "1", "1", "errors"))
+    [found] = run([asked], model, [films], store=Store(tmp_path))
+    each = Counter((row["row"], row["rank"]) for row in found.tables["neighbours"].to_pylist())
+    assert set(each.values()) == {1} and {1} < {row for row, _ in each}
+
+
+def test_neighbours_of_one_class_are_not_asked_of_a_regression(head, tmp_path: Path) -> None:
+    asked = Salience(neighbours=("0",), neighbours_with="predicted=value")
+    with pytest.raises(InputError, match=r"--neighbours-with predicted=value: .* is a regression"):
+        run([asked], head("value"), [Corpus.of(TEXTS, "films")], store=Store(tmp_path))
+
+
+def test_what_is_asked_again_has_the_budget_of_the_run(head, tmp_path: Path, monkeypatch) -> None:
+    model, budgets = head("a", "b"), []
+    answers = model.answers
+    monkeypatch.setattr(model, "answers", lambda tokens, budget: budgets.append(budget) or answers(tokens))
+    asked = Salience(clusters=0, map="none", faithful=5)
+    run([asked], model, [Corpus.of(TEXTS, "films")], store=Store(tmp_path), options=RunOptions(token_budget=64))
+    assert set(budgets) == {64}
 
 
 def test_lists_without_words_are_left_out_and_said(head, tmp_path: Path) -> None:
@@ -542,7 +604,10 @@ def test_a_marker_that_no_cluster_gathers_is_said(head, clusters, why, tmp_path:
 
 def test_a_long_marker_is_told_in_one_line(head, tmp_path: Path) -> None:
     long = "(?x) nothing of this kind\n" + "    | nor of that\n" * 40
-    asked = Salience(marker=long, clusters=2, faithful=0, map="none")
+    with pytest.raises(InputError, match="no text has it") as error:
+        run([Salience(marker=long)], head("a", "b"), [Corpus.of(TEXTS, "films")], store=Store(tmp_path))
+    assert "\n" not in str(error.value) and len(str(error.value)) < 200
+    asked = Salience(marker=f"{long}    | film", clusters=2, faithful=0, map="none")
     [found] = run([asked], head("a", "b"), [Corpus.of(TEXTS, "films")], store=Store(tmp_path))
     said = [said for said in found.findings if "(?x) nothing of this kind | nor of that" in said]
     assert said and all("\n" not in line and "…" in line and len(line) < 400 for line in said)
@@ -553,7 +618,7 @@ def test_a_regression_speaks_of_answers(head, tmp_path: Path) -> None:
     films = Corpus.of(TEXTS, "films", labels=scores)
     [found] = run([Salience(clusters=1, faithful=8, neighbours=("0",))], head("score"), [films], store=Store(tmp_path))
     assert found.tables["texts"]["value"].to_pylist()[1:] == scores[1:]
-    assert any("lowers the answer by" in said for said in found.findings)
+    assert any("moves the answer by" in said for said in found.findings)
     assert all(r["value"] == scores[r["neighbour_row"]] for r in found.tables["neighbours"].to_pylist())
     assert any(", label " in passage.heading for card in found.cards() for passage in card.passages)
     assert {"correlation", "squared error", "baseline"} <= set(found.overview()[0].columns)
@@ -564,7 +629,7 @@ def test_a_regression_speaks_of_answers(head, tmp_path: Path) -> None:
     assert not any("probability" in shown[name].caption for name in ("map", "faithfulness"))
     for name, title in (("map", "answer"), ("map-labels", "label")):
         assert [axes.get_ylabel() for axes in shown[name].draw().axes] == ["", title]
-    assert {axes.get_ylabel() for axes in shown["faithfulness"].draw().axes} == {"fall of the answer"}
+    assert {axes.get_ylabel() for axes in shown["faithfulness"].draw().axes} == {"change of the answer"}
 
 
 def test_a_class_may_be_called_all(head, tmp_path: Path) -> None:

@@ -14,5 +14,9 @@ class InputError(Exception):
     """
 
 
+class MissingColumn(InputError):
+    """A source has no column of the name that was asked for."""
+
+
 class StoreError(InputError):
     """The place where results are kept is at fault (full, not to be reached, a file gone), whatever is measured."""

@@ -200,6 +200,10 @@ class Instrument(ABC):
         """Columns that the corpora must be read with, beyond the usual ones."""
         return ()
 
+    def does_without(self, corpus: str) -> bool:
+        """Whether a corpus beside the first may lack these columns."""
+        return False
+
     def own_corpora(self, **how: Any) -> list[Corpus]:
         """What is measured where no corpus is given; without any, one must be.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as jsonlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +15,7 @@ from theodolite.cli.progress import TerminalProgress
 from theodolite.cli.studio import NO_BROWSER, PORT, open_studio
 from theodolite.corpus import Corpus
 from theodolite.encoder.resolve import DEFAULT_MODEL
-from theodolite.errors import InputError
+from theodolite.errors import InputError, MissingColumn
 from theodolite.options import options_of
 from theodolite.reading import Reading
 from theodolite.registry import INSTRUMENTS
@@ -39,7 +39,7 @@ def measure(instrument: Instrument, models: list[str], *, out: Path | None, json
         raise InputError(f"{instrument.name}: takes one model at a time, and {len(models)} were given")
     part = {key: common[key] for key in ("limit", "sample", "seed")}
     own = [] if common["corpus"] else instrument.own_corpora(**part, cache=texts_folder(common["store"]))
-    corpora = own or read_corpora(common, instrument.columns)
+    corpora = own or read_corpora(common, instrument.columns, instrument.does_without)
     check_out(out)
     how = _how(common)
     readings: list[Any] = []
@@ -205,13 +205,26 @@ def _survey(
     sys.stderr.write(f"The report is in {report.resolve()}\n")
 
 
-def read_corpora(common: Mapping[str, Any], columns: Sequence[str]) -> list[Corpus]:
-    """The corpora that --corpus names, with --limit, --sample and --seed."""
+def read_corpora(
+    common: Mapping[str, Any], columns: Sequence[str], does_without: Callable[[str], bool] = lambda name: False
+) -> list[Corpus]:
+    """The corpora that --corpus names, with --limit, --sample and --seed.
+
+    does_without: whether a corpus beside the first, by its name, may lack the columns.
+    """
     if not common["corpus"]:
         raise InputError("no corpus: give at least one with --corpus NAME=FILE")
     how = {key: common[key] for key in ("limit", "sample", "seed")}
     cache = texts_folder(common["store"])
-    corpora = [Corpus.parse(spec, **how, columns=columns, cache=cache) for spec in common["corpus"]]
+    corpora: list[Corpus] = []
+    for spec in common["corpus"]:
+        try:
+            corpora.append(Corpus.parse(spec, **how, columns=columns, cache=cache))
+        except MissingColumn:
+            plain = Corpus.parse(spec, **how, cache=cache)
+            if not corpora or not does_without(plain.name):
+                raise
+            corpora.append(plain)
     # Told before torch is loaded, which takes seconds; so is a wrong model.
     check_corpora(corpora)
     return corpora

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from theodolite.corpus.columns import Column, column_for, in_order
 from theodolite.corpus.source import Source
-from theodolite.errors import InputError
+from theodolite.errors import InputError, MissingColumn
 
 
 def choose_columns(
@@ -32,10 +32,10 @@ def choose_columns(
     return {role: column_for(role, asked[role]) for role in in_order(asked)}
 
 
-def missing_column(place: str, role: str, name: str, names: Iterable[str]) -> InputError:
+def missing_column(place: str, role: str, name: str, names: Iterable[str]) -> MissingColumn:
     """The error that a place lacks the column asked for, and has others."""
     there = _listed(names)
-    return InputError(f"{place}: no column {name!r} (it has: {there}); name one with ?{role}=COLUMN")
+    return MissingColumn(f"{place}: no column {name!r} (it has: {there}); name one with ?{role}=COLUMN")
 
 
 def _listed(names: Iterable[str]) -> str:

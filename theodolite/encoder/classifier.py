@@ -92,7 +92,7 @@ class Classifier(Encoder):
         """
         self.check(question)
         if question.target.isdecimal():
-            targets = np.full(len(tokens), self.class_of(int(question.target), "--target"))
+            targets = np.full(len(tokens), int(question.target))
         tap = InputTap()
 
         def explain(group: tuple[Ints, Tokens]) -> Batch:
@@ -111,8 +111,9 @@ class Classifier(Encoder):
             raise InputError(
                 f"--of probability: {self.name} is a regression, whose answer is no probability; use logit"
             )
-        if question.target.isdecimal():
-            self.class_of(int(question.target), "--target")
+        # A number only: classes may be named by other numbers than theirs.
+        if question.target.isdecimal() and int(question.target) >= len(self.labels):
+            raise no_class(int(question.target), self.labels, self.name, "--target")
 
     def class_of(self, label: Any, where: str) -> int:
         """The number of a class given by name, or else by number."""

@@ -208,6 +208,16 @@ class Tokenizer:
         """The vocabulary's entry of a piece."""
         return str(self._backend.id_to_token(number))
 
+    @cached_property
+    def word_mark(self) -> str:
+        """What an entry begins with where it begins a word after a space; nothing where the others are marked."""
+        return self.piece(int(self(["a a"]).ids[-1])).removesuffix("a")
+
+    def letters(self, number: int) -> str:
+        """The characters that an entry stands for, without the mark that it begins a word."""
+        plain = self.piece(number).removeprefix(self.word_mark)
+        return plain if self.word_mark != "Ġ" else from_bytes(plain)
+
     def is_special(self, number: int) -> bool:
         """Whether a piece is a special token (one for unknown words is not)."""
         return number in self._special

@@ -17,7 +17,7 @@ from theodolite.salience.maps import SPECIAL, TextMaps
 from theodolite.salience.representations import salience_vocab
 from theodolite.salience.sensitivity import Probe, sensitivity, terms_of
 from theodolite.salience.statistics import Answers
-from theodolite.salience.terms import IDENTITY_TERMS, aggregated_salience_terms, pmi_terms
+from theodolite.salience.terms import IDENTITY_TERMS, aggregated_salience_terms, by_themselves, pmi_terms
 from theodolite.salience.vocabulary import Vocabulary
 from theodolite.salience.ways import Way, way_name
 
@@ -59,6 +59,7 @@ def faithfulness_rows(
 def term_lists(
     asked: Sequence[str],
     given: Mapping[str, tuple[str, ...]],
+    corpus: Corpus,
     maps: TextMaps,
     vocabulary: Vocabulary,
     cls: int,
@@ -66,7 +67,7 @@ def term_lists(
 ) -> tuple[dict[str, tuple[str, ...]], list[str]]:
     """The lists of terms asked for: the three of the source under `auto`, and those given, of files.
 
-    And the names of the lists that no word is in, since none occurs often enough.
+    And the names of the lists that no word is in, since none occurs often enough. corpus: what the maps are of.
     """
     lists: dict[str, tuple[str, ...]] = {}
     empty = []
@@ -78,8 +79,10 @@ def term_lists(
         whole = np.array([bool(word) for word in words])
         lists["identity terms"] = IDENTITY_TERMS
         matrix = salience_vocab(maps, vocabulary.size, top_k)
-        by_salience = aggregated_salience_terms(matrix, maps, whole, cls)
-        by_pmi = pmi_terms(maps, vocabulary.size, whole, cls)
+        rows = maps.rows.tolist()
+        alone = by_themselves(maps, [corpus.text(row) for row in rows], _second(corpus, rows))
+        by_salience = aggregated_salience_terms(matrix, maps, whole, alone, cls)
+        by_pmi = pmi_terms(maps, vocabulary.size, whole, alone, cls)
         for title, found in ((BY_PMI, by_pmi), (BY_SALIENCE, by_salience)):
             if len(found.items):
                 lists[title] = tuple(words[item] for item in found.items.tolist())

@@ -23,7 +23,8 @@ class Faithfulness:
     """What masking by one method does to the probability of the class, mean over n texts with its 95% interval.
 
     comprehensiveness: the fall when the k most salient pieces are masked (large is good); sufficiency: the fall when
-    all the others are (small is good); whole: texts of at most k pieces, of which all are masked, or none.
+    all the others are (small is good); whole: texts of at most k pieces, of which all are masked, or none. Of a
+    regression, whose answers salient pieces may push up or down, by how much the answer moves, either way.
     """
 
     method: str
@@ -52,7 +53,8 @@ def faithfulness(
     weights: by method, (t,) one a piece of tokens; classes: (n,) the class asked about. The model is asked
     1 + 2 × methods × numbers times about all texts.
     """
-    before = class_scores(answers(tokens), classes)
+    answered = answers(tokens)
+    before, regression = class_scores(answered, classes), answered.shape[1] == 1
     ranks = {method: ranks_of(tokens, np.abs(values)) for method, values in weights.items()}
     ranks[RANDOM] = ranks_of(tokens, _random_weights(tokens, seed))
     rows = []
@@ -60,6 +62,8 @@ def faithfulness(
         for k in numbers:
             masked = (replace(tokens, ids=np.where(out, mask_id, tokens.ids)) for out in (rank < k, rank >= k))
             falls = np.stack([before - class_scores(answers(each), classes) for each in masked], axis=1)
+            if regression:
+                falls = np.abs(falls)
             (more, more_low, more_high), (less, less_low, less_high) = np.stack(mean_interval(falls), axis=1).tolist()
             figures = (more, more_low, more_high, less, less_low, less_high)
             rows.append(Faithfulness(method, k, *figures, len(tokens), int((tokens.lengths <= k).sum())))

@@ -16,7 +16,7 @@ def maps_by_token(analysis: Analysis) -> pa.Table:
     """
     maps = analysis.maps
     items, which = np.unique(maps.ids, return_inverse=True)
-    names = [analysis.vocabulary.name(int(item)) for item in items]
+    names = [analysis.vocabulary.model.tokenizer.piece(int(item)) for item in items]
     columns: dict[str, Any] = {
         "corpus": _repeated(analysis.corpus.name, len(maps.ids)),
         "method": _repeated(analysis.method, len(maps.ids)),

@@ -144,6 +144,9 @@ class Salience(Instrument):
             named.append(column)
         return tuple(name for name in dict.fromkeys(named) if name not in ("text", "text_b", "label", "id", "title"))
 
+    def does_without(self, corpus: str) -> bool:
+        return corpus == self.among
+
     def passes(self, subject: Subject) -> Passes:
         model: Any = subject.model
         settled = settle(self, model, subject.corpora)
@@ -248,7 +251,8 @@ class Salience(Instrument):
             other = analyses[self.among or own.name, way.name]
             has = other.maps.labels if self.neighbours_wanted[0] == "label" else other.maps.predicted
             may = None if settled.near is None else has == settled.near
-            for text in self._asked(mine):
+            # A row may be given twice, or be among the errors.
+            for text in dict.fromkeys(self._asked(mine)):
                 for name in self.representation:
                     yield from mine.neighbour_rows(text, other, name, 5, may)
 
@@ -279,7 +283,9 @@ class Salience(Instrument):
         first = next(iter(analyses.values()))
         # The lists come from the training texts where they are given.
         source = analyses[self.among, self.ways[0].name] if self.among else first
-        lists, empty = term_lists(self.sensitivity, settled.lists, source.maps, vocabulary, toward, self._top_k)
+        lists, empty = term_lists(
+            self.sensitivity, settled.lists, source.corpus, source.maps, vocabulary, toward, self._top_k
+        )
         reason = f"no whole word of its texts occurs at least {MIN_COUNT} times"
         texts = int((source.maps.predicted == toward).sum())
         _add(rows, "skipped", [skipped_row(source.corpus.name, model.labels[toward], texts, reason, list=name)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from theodolite.corpus.strings import shortened
 from theodolite.errors import InputError
 from theodolite.salience.maps import Ints
 
@@ -59,8 +60,17 @@ def marker(spec: str) -> Callable[[str], bool]:
     try:
         pattern = re.compile(spec)
     except re.error as error:
-        raise InputError(f"the marker {spec!r} is no regular expression: {error}") from None
+        raise InputError(f"the marker {in_one_line(spec)!r} is no regular expression: {error}") from None
     return lambda text: pattern.search(text) is not None
+
+
+def in_one_line(spec: str) -> str:
+    """A marker as it is told: a regular expression may go over many lines.
+
+    >>> in_one_line("(?x) one\\n    | other")
+    '(?x) one | other'
+    """
+    return shortened(" ".join(spec.split()), 80)
 
 
 def best_cluster(labels: Ints, marked: NDArray[np.bool_]) -> BestCluster:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from theodolite.accumulate import hash_of, uniform_of
-from theodolite.encoder.tokens import Tokenizer, Tokens, Words, flat_ranges
+from theodolite.encoder.tokens import Tokenizer, Tokens, flat_ranges
 from theodolite.salience.maps import Ints
+from theodolite.salience.occurrences import occurrences
 from theodolite.salience.statistics import Answers, Doubles, class_scores, known_mean, percentiles, resampled_means
 from theodolite.salience.terms import boundaries, inserted
-from theodolite.words import has_letter_or_number, units
 
 Told = Callable[[], None]
 
 INSERTIONS = 500
-# Texts whose words are looked through at a time.
-_TEXTS = 1000
 _PLACE = 1
 
 
@@ -85,16 +83,6 @@ class Changes:
     insertion: Doubles
     masking: Doubles
     count: Ints
-
-
-@dataclass(frozen=True)
-class Found:
-    """Where a term occurs: text (w,) of its words; start, stop (w,) their pieces, counted from the text's first."""
-
-    text: Ints
-    start: Ints
-    stop: Ints
-    count: int
 
 
 def sensitivity(
@@ -186,12 +174,11 @@ def masking_changes(
         before = class_scores(probe.answers(tokens), cls)
         for term, each in enumerate(found):
             some, at = np.unique(np.searchsorted(have, each.text), return_inverse=True)
-            if not len(some):
-                continue
-            part = tokens.take(some)
-            base = part.bounds[at]
-            masked = masked_words(part, base + each.start, base + each.stop, probe.mask_id)
-            changes[term, some] = class_scores(probe.answers(masked), cls) - before[some]
+            if len(some):
+                part = tokens.take(some)
+                base = part.bounds[at]
+                masked = masked_words(part, base + each.start, base + each.stop, probe.mask_id)
+                changes[term, some] = class_scores(probe.answers(masked), cls) - before[some]
             told()
     return changes, np.array([each.count for each in found], np.int64)
 
@@ -206,33 +193,6 @@ def masked_words(tokens: Tokens, start: Ints, stop: Ints, mask_id: int) -> Token
     bounds = before[tokens.bounds]
     split = before[tokens.bounds[:-1] + tokens.split] - bounds[:-1]
     return replace(tokens, ids=ids[kept], start=tokens.start[kept], end=end[kept], bounds=bounds, split=split)
-
-
-def occurrences(
-    terms: Sequence[str], texts: Sequence[str], texts_b: Sequence[str] | None, tokenizer: Tokenizer
-) -> list[Found]:
-    """Where each term occurs in texts or in either text of pairs: as whole words one after another, nothing between,
-    compared as the tokenizer sees them.
-    """
-    keys = [_keys(term, tokenizer) for term in terms]
-    hits: list[dict[tuple[int, int], int]] = [{} for _ in terms]
-    counts = [0] * len(terms)
-    for begin in range(0, len(texts), _TEXTS):
-        some = list(texts[begin : begin + _TEXTS])
-        tokens = tokenizer(some)
-        sides = [(tokens, np.zeros(len(some), np.int64))]
-        if texts_b is not None:
-            sides.append((tokenizer(list(texts_b[begin : begin + _TEXTS])), tokens.lengths))
-        for side, before in sides:
-            words = tokenizer.words(side)
-            shift = before - side.bounds[:-1]
-            for term, at in _matches(keys, words):
-                counts[term] += 1
-                for i in range(at, at + len(keys[term])):
-                    text = int(words.text[i])
-                    span = int(words.start[i] + shift[text]), int(words.stop[i] + shift[text])
-                    hits[term][begin + text, span[0]] = span[1]
-    return [_found(each, count) for each, count in zip(hits, counts, strict=True)]
 
 
 def term_rows(changes: Changes, seed: int = 0) -> list[TermSensitivity]:
@@ -281,29 +241,3 @@ def _over_terms(values: Doubles, seed: int) -> tuple[float, float, float, float]
 
 def _drawn(places: list[int], draw: float) -> int:
     return places[int(draw * len(places))]
-
-
-def _keys(term: str, tokenizer: Tokenizer) -> list[str]:
-    """A term's words as ``Tokenizer.words`` names them."""
-    found = [term[start:end] for start, end in units(term)]
-    return [tokenizer.normalised(word) for word in found if has_letter_or_number(word)]
-
-
-def _matches(keys: list[list[str]], words: Words) -> Iterator[tuple[int, int]]:
-    """(term, word) wherever a term begins: the first word of each run of words that are its own."""
-    beginning: dict[str, list[int]] = {}
-    for term, key in enumerate(keys):
-        if key:
-            beginning.setdefault(key[0], []).append(term)
-    for at, word in enumerate(words.key):
-        for term in beginning.get(word, ()):
-            last = at + len(keys[term]) - 1
-            if words.key[at : last + 1] != keys[term] or words.text[last] != words.text[at]:
-                continue
-            if words.position[last] - words.position[at] == last - at:
-                yield term, at
-
-
-def _found(spans: dict[tuple[int, int], int], count: int) -> Found:
-    flat = np.array([(text, start, stop) for (text, start), stop in sorted(spans.items())], np.int64).reshape(-1, 3)
-    return Found(flat[:, 0], flat[:, 1], flat[:, 2], count)

@@ -13,8 +13,9 @@ from theodolite.corpus import Corpus
 from theodolite.encoder.maps import Question
 from theodolite.errors import InputError
 from theodolite.salience.asking import AUTO
-from theodolite.salience.classes import chosen, classes_of, marked
+from theodolite.salience.classes import chosen, classes_of, marked, marker_column
 from theodolite.salience.maps import UNLABELLED, Ints
+from theodolite.salience.markers import in_one_line
 from theodolite.salience.terms import read_terms
 
 if TYPE_CHECKING:
@@ -64,14 +65,32 @@ def settle(asked: Salience, model: Classifier, corpora: Sequence[Corpus]) -> Set
         _class(model, wanted, "--neighbours-with") if what else None,
         {c.name: _classes(c, model) for c in corpora},
         {c.name: chosen(c, "" if i and c.name == asked.among else asked.where or "") for i, c in enumerate(corpora)},
-        {c.name: marked(c, asked.marker) for c in corpora} if asked.marker else {},
+        {c.name: _marked(c, asked, i > 0) for i, c in enumerate(corpora)} if asked.marker else {},
         {name: read_terms(name) for name in asked.sensitivity if name != AUTO},
     )
     if asked.marker and not any(has.any() for has in found.marked.values()):
-        raise InputError(f"--marker {asked.marker}: no text has it")
+        raise InputError(f"--marker {in_one_line(asked.marker)}: no text has it")
+    if found.near is not None:
+        _check_near(asked, model, next(c for c in corpora if c.name == (asked.among or corpora[0].name)), found)
     for given in asked.neighbours:
         _check_asked(given, model, corpora[0], found)
     return found
+
+
+def _marked(corpus: Corpus, asked: Salience, beside: bool) -> Mask:
+    """Which texts have the marker; none of a corpus beside the first that lacks its column and may."""
+    column = marker_column(asked.marker or "")
+    if beside and asked.does_without(corpus.name) and column not in (None, *corpus.table.column_names):
+        return np.zeros(len(corpus), bool)
+    return marked(corpus, asked.marker or "")
+
+
+def _check_near(asked: Salience, model: Classifier, among: Corpus, found: Settled) -> None:
+    flag = f"--neighbours-with {asked.neighbours_with}"
+    if model.regression:
+        raise InputError(f"{flag}: {model.name} is a regression, which has no classes; leave it out")
+    if asked.neighbours_wanted[0] == "label" and not (found.classes[among.name] == found.near).any():
+        raise InputError(f"{flag}: no text of {among.name} has that label; read it with ?label=COLUMN")
 
 
 def _check_asked(given: str, model: Classifier, corpus: Corpus, found: Settled) -> None:

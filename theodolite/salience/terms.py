@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theodolite.encoder.tokens import Tokenizer, from_bytes
+from theodolite.encoder.tokens import Tokenizer
 from theodolite.errors import InputError
-from theodolite.salience.maps import SPECIAL, Ints, TextMaps
+from theodolite.salience.maps import FIRST, SECOND, Ints, TextMaps
 from theodolite.salience.statistics import Doubles
-from theodolite.words import has_letter_or_number, units
+from theodolite.words import has_letter_or_number, units, units_of_pieces
 
 COUNT = 10
 MIN_COUNT = 20
@@ -54,8 +54,8 @@ def whole_words(tokenizer: Tokenizer, size: int) -> list[str]:
     A whole word has a letter, is one unit, and is the one piece that the tokenizer makes of it after another word:
     special tokens and pieces that go on with a word are none.
     """
-    before, space = tokenizer(["a"]).ids, tokenizer.piece(int(tokenizer(["a a"]).ids[-1])).removesuffix("a")
-    found = [_letters(tokenizer.piece(item), space) for item in range(size)]
+    before = tokenizer(["a"]).ids
+    found = [tokenizer.letters(item) for item in range(size)]
     found = [word if units(word) == [(0, len(word))] and _has_letter(word) else "" for word in found]
     tokens = tokenizer([f"a {word}" for word in found])
     expected = np.append(before, -1)
@@ -63,6 +63,24 @@ def whole_words(tokenizer: Tokenizer, size: int) -> list[str]:
         expected[-1] = item
         if found[item] and not np.array_equal(tokens.ids[tokens.bounds[item] : tokens.bounds[item + 1]], expected):
             found[item] = ""
+    return found
+
+
+def by_themselves(maps: TextMaps, texts: Sequence[str], texts_b: Sequence[str] | None = None) -> NDArray[np.bool_]:
+    """(t,) whether a token is all of a word where it stands; texts: the n texts that the maps are of, or pairs.
+
+    Of "It's a play, not playful" the first play is, but neither the second nor the s.
+    """
+    found = np.zeros(len(maps.ids), bool)
+    for side, given in ((FIRST, texts), (SECOND, texts_b or ())):
+        pieces = np.flatnonzero(maps.side == side)
+        bounds = np.searchsorted(maps.text_of[pieces], np.arange(len(given) + 1))
+        for text, begin, end in zip(given, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+            mine = pieces[begin:end]
+            starts, ends = np.array(units(text), np.int64).reshape(-1, 2).T
+            unit = units_of_pieces(maps.start[mine].astype(np.int64), maps.end[mine].astype(np.int64), starts, ends)
+            alone = np.bincount(unit + 1, minlength=len(starts) + 1) == 1
+            found[mine] = alone[unit + 1] & (unit >= 0)
     return found
 
 
@@ -78,16 +96,18 @@ def aggregated_salience_terms(
     matrix: Any,
     maps: TextMaps,
     is_whole_word: NDArray[np.bool_],
+    alone: NDArray[np.bool_],
     cls: int,
     count: int = COUNT,
     min_count: int = MIN_COUNT,
 ) -> Ranked:
     """The words of highest mean salience over the class's texts that occur often enough in them.
 
-    matrix: csr (n, V), salience-vocab. A word that is never salient is not listed.
+    matrix: csr (n, V), salience-vocab; alone: (t,) of ``by_themselves``: only such tokens are occurrences. A word that
+    is never salient is not listed.
     """
     means = word_salience(matrix, maps, is_whole_word, cls)
-    counts = _occurrences(maps, len(is_whole_word), maps.predicted == cls)
+    counts = np.bincount(maps.ids[alone & (maps.predicted == cls)[maps.text_of]], minlength=len(is_whole_word))
     return _best(means, counts, (counts >= min_count) & (means > 0), count)
 
 
@@ -95,23 +115,24 @@ def pmi_terms(
     maps: TextMaps,
     size: int,
     is_whole_word: NDArray[np.bool_],
+    alone: NDArray[np.bool_],
     cls: int,
     count: int = COUNT,
     min_count: int = MIN_COUNT,
 ) -> Ranked:
     """The words of highest ln p(v, ŷ) / p(v) p(ŷ), over texts that have v, that occur often enough in all texts.
 
-    size: V; ŷ is the predicted class. A word that no text of the class has is not listed.
+    size: V; ŷ is the predicted class; alone: (t,) of ``by_themselves``: only such tokens are occurrences. A word that
+    no text of the class has is not listed.
     """
     of_class = maps.predicted == cls
-    given = maps.side != SPECIAL
-    pairs = np.unique(maps.text_of[given] * size + maps.ids[given])
+    pairs = np.unique(maps.text_of[alone] * size + maps.ids[alone])
     text, item = pairs // size, pairs % size
     texts = np.bincount(item, minlength=size)
     together = np.bincount(item[of_class[text]], minlength=size)
     with np.errstate(divide="ignore", invalid="ignore"):
         pmi = np.log(together * len(maps) / (texts * of_class.sum()))
-    counts = _occurrences(maps, size, np.ones(len(maps), bool))
+    counts = np.bincount(maps.ids[alone], minlength=size)
     return _best(pmi, counts, is_whole_word & (counts >= min_count) & (together > 0), count)
 
 
@@ -159,19 +180,8 @@ def inserted(text: str, at: Sequence[tuple[int, str]]) -> str:
     return text
 
 
-def _letters(piece: str, space: str) -> str:
-    """The characters that a vocabulary entry stands for, without the mark that it begins a word."""
-    plain = piece.removeprefix(space)
-    return plain if space != "Ġ" else from_bytes(plain)
-
-
 def _has_letter(word: str) -> bool:
     return any(character.isalpha() for character in word)
-
-
-def _occurrences(maps: TextMaps, size: int, which: NDArray[np.bool_]) -> Ints:
-    """(V,) how often each item occurs in some of the texts, every token counted that is not special."""
-    return np.bincount(maps.ids[(maps.side != SPECIAL) & which[maps.text_of]], minlength=size)
 
 
 def _best(scores: Doubles, counts: Ints, good: NDArray[np.bool_], count: int) -> Ranked:

@@ -37,7 +37,8 @@ def texts_table(
         columns: dict[str, Any] = {
             "corpus": [name] * len(maps),
             "row": maps.rows,
-            "label": [analysis.class_name(int(n)) for n in maps.labels],
+            # A column of nothing but None would have no type, and not go with another corpus's.
+            "label": pa.array([analysis.class_name(int(n)) for n in maps.labels], pa.string()),
             "answer": [analysis.answer(i) for i in range(len(maps))],
             "probability": maps.probabilities.max(axis=1) if maps.classes > 1 else np.full(len(maps), np.nan),
             "cluster": number,

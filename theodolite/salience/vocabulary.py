@@ -34,8 +34,7 @@ class Vocabulary:
     @cached_property
     def terms(self) -> NDArray[np.bool_]:
         """(size,) whether an item may name a cluster: no special token, no punctuation."""
-        tokenizer = self.model.tokenizer
-        return np.array([not tokenizer.is_special(i) and has_letter_or_number(self.name(i)) for i in range(self.size)])
+        return np.array([self._may_be_term(item) for item in range(self.size)])
 
     @cached_property
     def words(self) -> list[str]:
@@ -43,8 +42,12 @@ class Vocabulary:
         return whole_words(self.model.tokenizer, self.size)
 
     def name(self, item: int) -> str:
-        """An item as its vocabulary has it."""
-        return self.model.tokenizer.piece(item)
+        """An item as people read it: one that goes on with a word begins with ##, whatever its vocabulary's mark is."""
+        tokenizer = self.model.tokenizer
+        piece, mark = tokenizer.piece(item), tokenizer.word_mark
+        if not mark or tokenizer.is_special(item) or item == tokenizer.unknown_id:
+            return piece
+        return tokenizer.letters(item) if piece.startswith(mark) else f"##{tokenizer.letters(item)}"
 
     def named(self, items: Ints | None, column: int) -> str:
         """The term of a column: an item, or two in order where ``items`` are pairs."""
@@ -55,3 +58,9 @@ class Vocabulary:
     def may_name(self, items: Ints | None) -> NDArray[np.bool_]:
         """(columns,) whether a column may be a term."""
         return self.terms if items is None or items.ndim == 1 else np.asarray(self.terms[items].all(axis=1))
+
+    def _may_be_term(self, item: int) -> bool:
+        tokenizer = self.model.tokenizer
+        letters = tokenizer.letters(item)
+        # Of a vocabulary of bytes some entries are a part of a character.
+        return not tokenizer.is_special(item) and has_letter_or_number(letters) and "\ufffd" not in letters

@@ -16,13 +16,13 @@ from theodolite.encoder.tokens import Tokens
 from theodolite.errors import InputError
 from theodolite.salience.asking import probe_of
 from theodolite.salience.maps import Ints
+from theodolite.salience.occurrences import occurrences
 from theodolite.salience.sensitivity import (
     Changes,
     Probe,
     insertion_changes,
     list_row,
     masking_changes,
-    occurrences,
     term_rows,
 )
 from theodolite.salience.statistics import Answers
