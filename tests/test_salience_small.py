@@ -15,15 +15,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import torch
-from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
+from small_heads import TEXTS, small_head
 
 from theodolite import Corpus, Encoder, InputError, Salience, SalienceReading, Store, explain, load, run
 from theodolite.accumulate import wilson
 from theodolite.cli.main import main
 from theodolite.corpus.labels import class_numbers
 from theodolite.encoder.maps import Question
-from theodolite.encoder.resolve import resolve
 from theodolite.errors import StoreError
 from theodolite.instrument import Silent, Subject
 from theodolite.running.plan import RunOptions
@@ -41,29 +39,11 @@ from theodolite.salience.study import draw_rationales
 from theodolite.train.classifier import Training
 from theodolite.train.scores import interval
 
-TEXTS = [f"{a} {b} film" for a in ("good", "bad", "long", "odd") for b in ("old", "new", "red", "dry", "sweet")]
-
 
 @pytest.fixture(scope="module")
 def head(tmp_path_factory: pytest.TempPathFactory):
     """Makes a classifier with the classes named; one name makes a regression."""
-    tokenizer = AutoTokenizer.from_pretrained(resolve("all-MiniLM-L6-v2").path)
-
-    def make(*names: str):
-        torch.manual_seed(len(names))
-        sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48}
-        config = BertConfig(**sizes, vocab_size=len(tokenizer), initializer_range=0.3, num_labels=len(names))
-        config.id2label = dict(enumerate(names))
-        out: Path = tmp_path_factory.mktemp("head")
-        model = BertForSequenceClassification(config).eval()
-        with torch.no_grad():
-            # So that no class has all the texts.
-            model.classifier.bias -= model(**tokenizer(TEXTS, padding=True, return_tensors="pt")).logits.mean(dim=0)
-        model.save_pretrained(out)
-        tokenizer.save_pretrained(out)
-        return Encoder.load(out)
-
-    return make
+    return lambda *names: small_head(tmp_path_factory.mktemp("head"), *names)
 
 
 @pytest.mark.parametrize("target", ["2", 2])

@@ -78,7 +78,10 @@ def _point_size(points: int) -> float:
 
 
 def cluster_terms(rows: Sequence[Row]) -> Figure:
-    """Of each cluster, the most suspicious first, its terms with their mean values, its size and suspicion above."""
+    """Of each cluster, the most suspicious first, its terms with their mean values, its size and suspicion above.
+
+    Beside the columns of the table each has whether it is of `whole` corpora, and not of a class.
+    """
     shown = sorted(rows, key=lambda r: -r["suspicion"])[:CLUSTERS]
     lines = -(-len(shown) // COLUMNS)
     several = len({r["corpus"] for r in shown}) > 1
@@ -94,7 +97,7 @@ def cluster_terms(rows: Sequence[Row]) -> Figure:
             place.set_xlabel("mean value")
             whose = f"{shortened(row['corpus'], LONGEST_NAME)}\n" if several else ""
             facts = f"{row['size']:,} texts, suspicion {row['suspicion']:.2f}"
-            answer = "all answers" if row["predicted"] == "all" else f"answered {row['predicted']}"
+            answer = "all answers" if row["whole"] else f"answered {row['predicted']}"
             place.set_title(f"{whose}{shortened(answer, LONGEST_NAME)}, cluster {row['id']}\n{facts}", fontsize=8)
         for place in axes[len(shown) :]:
             place.axis("off")
@@ -122,10 +125,10 @@ def sensitivity(lists: Sequence[Row], by_term: Sequence[Row]) -> Figure:
     return figure
 
 
-def faithfulness(rows: Sequence[Row], falls: str) -> Figure:
+def faithfulness(rows: Sequence[Row], measured: str) -> Figure:
     """Comprehensiveness and sufficiency of the first corpus by the number of tokens, a curve a method.
 
-    falls: what falls, the probability or, of a regression, the answer.
+    measured: the fall of the probability or, of a regression, the change of the answer.
     """
     corpus = rows[0]["corpus"]
     methods = list(dict.fromkeys(r["method"] for r in rows))
@@ -139,7 +142,7 @@ def faithfulness(rows: Sequence[Row], falls: str) -> Figure:
                       low=low, high=high)  # fmt: skip
             place.set_title(f"{what}, {corpus}")
             place.set_xlabel("tokens masked" if what == "comprehensiveness" else "tokens kept")
-            place.set_ylabel(f"fall of the {falls}")
+            place.set_ylabel(measured)
             place.axhline(0, color="#888888", linewidth=0.8, zorder=0)
         legend(figure, *axes[0].get_legend_handles_labels())
     return figure

@@ -202,7 +202,7 @@ class Salience(Instrument):
         )
         if self.keep_maps:
             tables["maps"] = pa.concat_tables(map(maps_by_token, analyses.values()))
-        return SalienceReading(tables, findings(subject.encoder, tables, self.marker, self.clusters))
+        return SalienceReading(tables, findings(subject.encoder, tables, self.marker, self.clusters, self.neighbours))
 
     def _analyses(
         self,

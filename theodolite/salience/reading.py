@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from theodolite.reading import Card, Drawing, Overview, Passage, Reading
 from theodolite.salience import drawing
-from theodolite.salience.analysis import ALL
+from theodolite.salience.findings import runs_of_whole_corpora
 from theodolite.salience.heat import coloured
 
 Row = dict[str, Any]
@@ -20,6 +20,8 @@ TERMS_SHOWN = 6
 TERMS_NAMED = 3
 # Of a table at a terminal.
 ROWS_SHOWN = 50
+# What tells rows of different origin apart; several runs are in a reading that joins them.
+ORIGIN = ("reading", "corpus", "method", "representation")
 # As long as the corpora.
 NOT_IN_JSON = ("texts", "examples", "maps")
 
@@ -48,30 +50,28 @@ class SalienceReading(Reading):
         return found
 
     def overview(self) -> list[Overview]:
-        """Predictions, the most suspicious clusters, the marker, the sensitivity."""
+        """Predictions, the most suspicious clusters, the marker, the sensitivity, neighbours."""
         scores = ["correlation", "squared_error"] if self._regression else ["class", "accuracy"]
-        found = [self._overview("Predictions", "predictions", ["corpus", "texts", *scores, "baseline"])]
         clusters = [
-            [r["corpus"], r["representation"], r["predicted"], r["id"], r["share"], r["suspicion"],
-             ", ".join(r["terms"][:TERMS_SHOWN])]
-            for r in sorted(self._rows("clusters"), key=lambda r: -r["suspicion"])[: 2 * CARDS]
-        ]  # fmt: skip
-        if clusters:
-            columns = ["corpus", "representation", "predicted", "id", "share", "suspicion", "terms"]
-            found.append(Overview("Clusters, the most suspicious first", columns, clusters))
-        marker = ["representation", "method", "predicted", "clusters", "cluster", "size", "precision", "recall",
-                  "baseline"]  # fmt: skip
+            r | {"terms": r["terms"][:TERMS_SHOWN]}
+            for r in sorted(self._rows("clusters"), key=lambda r: -r["suspicion"])
+        ]
+        grouped = ["predicted", "id", "share", "suspicion", "terms"]
+        marker = ["predicted", "clusters", "cluster", "size", "precision", "recall", "baseline"]
         terms = ["list", "insertion", "insertion_sd", "masking", "masking_sd", "count"]
         label = "value" if self._regression else "label"
-        near = ["row", "neighbour_corpus", "neighbour_row", "cosine", "shared_terms", label, "predicted"]
-        for title, table, names in (
-            ("The cluster that gathers the marked texts", "marker", marker),
-            ("What terms do to the answer", "sensitivity", terms),
-            ("Neighbours", "neighbours", near),
-        ):
-            if table in self.tables:
-                found.append(self._overview(title, table, names))
-        return found
+        neighbours = [
+            r | {"neighbour": f"{r['neighbour_corpus']}, row {r['neighbour_row']}"} for r in self._rows("neighbours")
+        ]
+        near = ["row", "neighbour", "cosine", "shared_terms", label, "predicted"]
+        tables = (
+            _overview("Predictions", self._rows("predictions"), ["texts", *scores, "baseline"]),
+            _overview("Clusters, the most suspicious first", clusters, grouped, 2 * CARDS),
+            _overview("The cluster that gathers the marked texts", self._rows("marker"), marker),
+            _overview("What terms do to the answer", self._rows("sensitivity"), terms),
+            _overview("Neighbours", neighbours, near),
+        )
+        return [table for table in tables if table.rows]
 
     def cards(self) -> list[Card]:
         """The clusters of the first representation, the suspicious ones first, with words and coloured texts."""
@@ -81,14 +81,13 @@ class SalienceReading(Reading):
             same = ("corpus", "method", "representation", "predicted", "id")
             texts = [e for e in examples if all(e[name] == row[name] for name in same)]
             largest = max(row["values"], default=1.0)
-            whole = row["predicted"] == ALL
-            part = "" if whole else f"predicted {row['predicted']}"
+            part = "" if row["whole"] else f"predicted {row['predicted']}"
             facts = [f"{row['size']:,} texts, {row['share']:.0%} of {f'those {part}' if part else 'all'}",
                      f"suspicion {row['suspicion']:.2f}"]  # fmt: skip
             if row["accuracy"] is not None:
                 within = f" ({row['accuracy_low']:.2f} to {row['accuracy_high']:.2f})" if "accuracy_low" in row else ""
                 facts.append(f"accuracy {row['accuracy']:.2f}{within}")
-            if whole and row.get("answers"):
+            if row["whole"] and row.get("answers"):
                 facts.append(f"answered {', '.join(row['answers'])}")
             found.append(
                 Card(
@@ -121,12 +120,16 @@ class SalienceReading(Reading):
                 lambda: drawing.sensitivity(self._rows("sensitivity"), self._rows("sensitivity_terms")),
             )
         if "faithfulness" in self.tables:
-            whose, falls = ("", "answer") if self._regression else ("class's ", "probability")
+            told, measured = (
+                ("Change of the answer", "change of the answer")
+                if self._regression
+                else ("Fall of the class's probability", "fall of the probability")
+            )
             found["faithfulness"] = Drawing(
                 "Are the maps true?",
-                f"Fall of the {whose}{falls} when the most salient tokens are masked (left: more is better) and "
+                f"{told} when the most salient tokens are masked (left: more is better) and "
                 "when all others are (right: less is better), beside a random order. Bands: 95% intervals over texts.",
-                lambda: drawing.faithfulness(self._rows("faithfulness"), falls),
+                lambda: drawing.faithfulness(self._rows("faithfulness"), measured),
             )
         found["positions"] = Drawing(
             "Where in a text it looks",
@@ -189,27 +192,45 @@ class SalienceReading(Reading):
         return "correlation" in self.tables["predictions"].column_names
 
     def _first_clusters(self) -> list[Row]:
-        """Those that the texts are told to be in: of the first representation and method."""
+        """Those that the texts are told to be in: of the first representation and method.
+
+        Beside its columns each has whether it is of `whole` corpora, and not of a class.
+        """
         rows = self._rows("clusters")
         first = [(r["representation"], r["method"]) for r in rows[:1]]
-        return [r for r in rows if (r["representation"], r["method"]) in first]
+        whole = runs_of_whole_corpora(rows, self._rows("skipped"))
+        return [r | {"whole": r.get("reading") in whole} for r in rows if (r["representation"], r["method"]) in first]
 
     def _cluster_names(self) -> list[str | None]:
-        """Of each text, its cluster with the first of its terms."""
+        """Of each text, its cluster with the first of its terms, and its corpus where there are several."""
+        corpora, answers, numbers = (self.tables["texts"][c].to_pylist() for c in ("corpus", "answer", "cluster"))
+        several = len(set(corpora)) > 1
         names = {}
         for row in self._first_clusters():
+            corpus, predicted, number = row["corpus"], row["predicted"], row["id"]
+            whose = f"{corpus}, {predicted}" if several else predicted
             terms = ", ".join(row["terms"][:TERMS_NAMED])
-            names[row["corpus"], row["predicted"], row["id"]] = f"{row['predicted']}, cluster {row['id']}: {terms}"
-        places = zip(*(self.tables["texts"][c].to_pylist() for c in ("corpus", "answer", "cluster")), strict=True)
+            names[corpus, predicted, number] = f"{whose}, cluster {number}: {terms}"
+        places = zip(corpora, answers, numbers, strict=True)
         return [names.get((corpus, answer, i)) or names.get((corpus, "all", i)) for corpus, answer, i in places]
 
     def _rows(self, table: str) -> list[Row]:
         return self.tables[table].to_pylist() if table in self.tables else []
 
-    def _overview(self, title: str, table: str, names: list[str]) -> Overview:
-        rows = [[_plain(r.get(name)) for name in names] for r in self._rows(table)]
-        title += f", the first {ROWS_SHOWN} of {len(rows)}" if len(rows) > ROWS_SHOWN else ""
-        return Overview(title, [name.replace("_", " ") for name in names], rows[:ROWS_SHOWN])
+
+def _overview(title: str, rows: list[Row], names: list[str], most: int = ROWS_SHOWN) -> Overview:
+    """The named columns of the first rows, after what of their origin the rows, shown or not, differ in.
+
+    That is one column, whatever is in it: names are long, and a terminal of 100 columns has no room for three of them.
+    """
+    origin = [name for name in ORIGIN if len({r.get(name) for r in rows}) > 1]
+    title += f", the first {most} of {len(rows)}" if len(rows) > most else ""
+    columns = [name.replace("_", " ") for name in names]
+    shown = [[_plain(r.get(name)) for name in names] for r in rows[:most]]
+    if origin:
+        columns = [", ".join(origin), *columns]
+        shown = [[", ".join(str(r[name]) for name in origin), *cells] for r, cells in zip(rows, shown, strict=False)]
+    return Overview(title, columns, shown)
 
 
 def _heading(example: Row) -> str:
