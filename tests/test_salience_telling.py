@@ -68,6 +68,40 @@ def test_findings_name_the_method_the_representation_and_the_target_of_several(r
     best = max(found.tables["marker"].to_pylist(), key=lambda r: (r["precision"], r["recall"]))
     [gather] = _said(found, "gather in")
     assert f" by {best['representation']} with {best['method']}: precision " in gather
+    assert [said.partition(": ")[2].partition(" miss")[0] for said in _said(found, "miss the change")] == [
+        "integrated gradients (target predicted)",
+        "integrated gradients (target 1)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "by"),
+    [({"method": ("grad-l2", "grad-x-input")}, "with grad-l2"), ({"representation": ("pmi", "cls")}, "by pmi")],
+)
+def test_only_that_of_which_there_are_several_is_named(read, options, by) -> None:
+    [shortcut] = _said(read(("a", "b"), **options), "shortcut")
+    assert f" films: {by}, most like a shortcut look: " in shortcut
+
+
+def test_a_method_is_named_where_the_other_could_not_be_clustered() -> None:
+    about = {"corpus": "films", "representation": "pmi"}
+    made = {"predicted": "a", "id": 0, "share": 1.0, "suspicion": 0.5, "terms": ["x"]}
+    left = {"class": "a", "texts": 3, "reason": "only 1 different ones for 2 clusters", "list": None}
+    rows = {
+        "predictions": [{"corpus": "films", "class": "all", "texts": 0, "accuracy": None}],
+        "clusters": [about | made | {"method": "grad-l2"}],
+        "skipped": [about | left | {"method": "grad-x-input"}],
+    }
+    said = findings("it", {name: pa.Table.from_pylist(found) for name, found in rows.items()}, None, 2)
+    assert said[0].startswith("it on films: with grad-l2, most like a shortcut look: ")
+
+
+def test_neighbours_that_were_not_found_are_said(read) -> None:
+    found = read(("a", "b"), clusters=0, neighbours=("0",), neighbours_with="predicted=a")
+    assert "neighbours" in found.tables and not _said(found, "no neighbours")
+    answers = found.tables["texts"]["answer"].to_pylist()
+    without = read(("a", "b"), clusters=0, neighbours=("errors",), labels=answers)
+    assert "neighbours" not in without.tables
     [said] = _said(without, "no neighbours")
     assert "no neighbours of errors were found: there is no such text, or it has nothing in common with any" in said
 
