@@ -175,14 +175,15 @@ def test_the_terminal_shows_what_tells_rows_apart(read) -> None:
     assert {part.columns[0] for part in one.overview()} == {"texts", "predicted", "row"}
 
 
-def test_what_tells_rows_apart_is_whole_on_a_terminal_of_100_columns(read, monkeypatch) -> None:
+@pytest.mark.parametrize("width", [100, 70])
+def test_what_tells_rows_apart_is_whole_on_a_terminal(read, monkeypatch, width) -> None:
     ways, spaces = ("grad-l2", "integrated-gradients"), ("salience-vocab", "salience-embedding")
     found = read(("a", "b"), "films", "plays", method=ways, representation=spaces, marker="good", neighbours=("0",))
     out = io.StringIO()
-    monkeypatch.setattr(show, "Console", lambda: Console(file=out, width=100))
+    monkeypatch.setattr(show, "Console", lambda: Console(file=out, width=width))
     show.reading(found)
     tables = [line for line in out.getvalue().splitlines() if line[:1] in "│┃"]
-    assert tables and all(len(line) <= 100 for line in tables)
+    assert tables and all(len(line) <= width for line in tables)
     assert not any("…" in line for line in tables)
 
 

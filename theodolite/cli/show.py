@@ -81,7 +81,10 @@ def _bars(passage: Passage) -> Text:
 
 
 def _table(overview: Overview) -> Table:
-    table = Table(*map(escape, overview.columns), title=escape(overview.title))
+    table = Table(title=escape(overview.title))
+    for name in overview.columns:
+        # Cut, two names that begin alike would be one.
+        table.add_column(escape(name), overflow="fold")
     for row in overview.rows:
         table.add_row(*(escape(_cell(value)) for value in row))
     return table
