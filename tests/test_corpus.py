@@ -176,7 +176,8 @@ print(len(corpus), len(sampled), peak() - before)
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     body = "a fairly ordinary sentence of some length about the matter in hand " * 4
     (tmp_path / "small.csv").write_text("text,label\n" + f"{body},1\n" * 20_000)
-    (tmp_path / "large.csv").write_text("text,label\n" + f"{body},1\n" * 200_000)
+    # Allocators keep some tens of megabytes more or less, on one machine more than on another: half of this is above.
+    (tmp_path / "large.csv").write_text("text,label\n" + f"{body},1\n" * 400_000)
     command: list[str | Path] = [
         sys.executable,
         "-c",
@@ -187,5 +188,5 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1])
     rows, sampled, grown = map(int, done.stdout.split())
-    assert (rows, sampled) == (200_000, 1000)
+    assert (rows, sampled) == (400_000, 1000)
     assert grown * 1024 < (tmp_path / "large.csv").stat().st_size / 2

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
 
 from theodolite.encoder.maps import TOLERANCE, Floats, Ints
 
@@ -144,7 +144,9 @@ class _Spline(_Way):
     def _shares(self) -> Doubles:
         """(places - 1, places) what each place's products count for between each two."""
         each = np.diag(WIDTH * np.cosh(self.heights))
-        shares: Doubles = np.diff(CubicSpline(self.heights, each).antiderivative()(self.heights), axis=0)
+        shares: Doubles = np.diff(
+            scipy.interpolate.CubicSpline(self.heights, each).antiderivative()(self.heights), axis=0
+        )
         return shares
 
 

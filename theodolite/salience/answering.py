@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from theodolite.encoder.encoder import DEFAULT_BUDGET
 from theodolite.instrument import Subject
 from theodolite.store import Recipe
 
@@ -25,7 +24,7 @@ class KeptAnswers:
 
     def __init__(self, subject: Subject) -> None:
         self._model: Any = subject.model
-        self._budget = subject.token_budget or DEFAULT_BUDGET
+        self._how = {} if subject.token_budget is None else {"budget": subject.token_budget}
         self._store = subject.store
         self._recipe = Recipe("answers", subject.encoder, subject.identity)
 
@@ -34,7 +33,7 @@ class KeptAnswers:
         asked = _hash(tokens)
         kept = self._store.get(self._recipe, asked)
         if kept is None:
-            logits = self._model.answers(tokens, budget=self._budget)
+            logits = self._model.answers(tokens, **self._how)
             flat = pa.array(logits.ravel(), pa.float32())
             kept = pa.table({"logits": pa.FixedSizeListArray.from_arrays(flat, logits.shape[1])})
             self._store.put(self._recipe, asked, kept)
