@@ -41,7 +41,7 @@ from theodolite.salience.vocabulary import Vocabulary
 from theodolite.words import units
 
 MASK, CLS, SEP, SIZE = 103, 101, 102, 30_522
-SIZE_OF_BYTES = 280
+SIZE_OF_BYTES = 290
 TABLE = np.random.default_rng(5).normal(size=(SIZE, 3))
 
 
@@ -142,7 +142,7 @@ def of_bytes() -> Tokenizer:
     trainer = trainers.BpeTrainer(
         vocab_size=SIZE_OF_BYTES, special_tokens=specials, initial_alphabet=pre_tokenizers.ByteLevel.alphabet()
     )
-    backend.train_from_iterator(["a good café is a good café, no 7 7 7 goodness"] * 50, trainer)
+    backend.train_from_iterator(["a good café is a good café, no 7 7 7 goodness", "a né nè nê"] * 50, trainer)
     fast = PreTrainedTokenizerFast(tokenizer_object=backend, bos_token="<s>", mask_token="<mask>", pad_token="<s>")
     return Tokenizer(fast, "made up")
 
@@ -161,7 +161,8 @@ def test_terms_of_a_byte_level_vocabulary_are_read_as_letters(of_bytes: Tokenize
     assert not any(set(name) & set("Ġ,Ã©\ufffd") - {"é"} for name in names)
     assert {vocabulary.name(item) for item in range(2)} == {"<s>", "<mask>"} and not vocabulary.terms[:2].any()
     every = {of_bytes.piece(item): item for item in range(SIZE_OF_BYTES)}
-    for none in ("Ġ", ",", "Ã", "©"):
+    # The last is a letter and the first half of another.
+    for none in ("Ġ", ",", "Ã", "©", "ĠnÃ"):
         assert not vocabulary.terms[every[none]], none
 
 
