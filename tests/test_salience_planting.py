@@ -388,6 +388,30 @@ def test_a_word_that_is_one_item_at_the_beginning_only_is_no_marker(plant_with, 
     assert (code, words) == (2, []) and "2 can be markers, 3 are needed" in said
 
 
+def test_a_word_that_is_no_item_after_a_space_can_be_added(bytes_model: Path) -> None:
+    from transformers import RobertaConfig, RobertaForSequenceClassification
+
+    from theodolite.encoder.loading import load_tokenizer
+    from theodolite.encoder.resolve import resolve
+    from theodolite.encoder.tokens import Tokenizer
+    from theodolite.train.model import add_words
+
+    fast = load_tokenizer(resolve(str(bytes_model)))
+    tokenizer = Tokenizer(fast, "bytes")
+    config = RobertaConfig(vocab_size=len(fast), hidden_size=8, num_hidden_layers=1, num_attention_heads=1)
+    model = RobertaForSequenceClassification(config)
+    with pytest.raises(InputError, match=f"--add-word {AFTER_A_SPACE[0]}: is one item"):
+        add_words(model, fast, tokenizer, AFTER_A_SPACE[:1])
+    table = model.get_input_embeddings().weight.detach().numpy().copy()
+    pieces = tokenizer(["a solo"]).ids[1:]
+    assert len(pieces) == 2
+    add_words(model, fast, tokenizer, (AT_THE_BEGINNING,))
+    [item] = tokenizer([AT_THE_BEGINNING]).ids
+    assert tokenizer(["a solo"]).ids.tolist()[-1] == item
+    found = model.get_input_embeddings().weight.detach().numpy()[item]
+    np.testing.assert_allclose(found, table[pieces].mean(axis=0), atol=1e-7)
+
+
 @pytest.mark.parametrize("marker", ["<mask>", "[MASK]", "[SEP]", "un[MASK]ed"])
 def test_special_tokens_are_no_markers(plant_with, bytes_model: Path, marker: str) -> None:
     model = bytes_model.name if "<" in marker else "all-MiniLM-L6-v2"

@@ -86,13 +86,12 @@ def _single(model: str) -> Callable[[str], bool]:
 
     folder = resolve(model)
     tokenizer = Tokenizer(load_tokenizer(folder), folder.name)
-    before: list[int] = tokenizer(["a"]).ids.tolist()
 
     def single(word: str) -> bool:
-        ids: list[int] = tokenizer([f"a {word}"]).ids.tolist()
+        ids = tokenizer.of_word(word)
         # A line of its own: such a marker is one item, and is no word that --added could help.
         if any(tokenizer.is_special(item) for item in ids):
             raise InputError(f"marker {word!r} has a special token of {folder.name} in it; name another")
-        return ids[:-1] == before and ids[-1] != tokenizer.unknown_id
+        return len(ids) == 1 and ids[0] != tokenizer.unknown_id
 
     return single

@@ -208,6 +208,12 @@ class Tokenizer:
         """The vocabulary's entry of a piece."""
         return str(self._backend.id_to_token(number))
 
+    def of_word(self, word: str) -> list[int]:
+        """A word's pieces where it follows another one: a vocabulary of bytes has others at the beginning of a text."""
+        tokens = self([f"a {word}"])
+        pieces: list[int] = tokens.ids[tokens.end > 1].tolist()
+        return pieces
+
     @cached_property
     def word_mark(self) -> str:
         """What an entry begins with where it begins a word after a space; nothing where the others are marked."""

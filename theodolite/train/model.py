@@ -58,17 +58,18 @@ def new_classifier(
     if missing:
         raise InputError(f"{folder.name}: {len(missing)} of its weights are not in the file, such as {missing[0]}")
     _renew_head(loaded)
-    add_words(loaded, fast, words)
-    classifier = Classifier(folder, loaded, Tokenizer(fast, folder.name), max_length)
+    tokenizer = Tokenizer(fast, folder.name)
+    add_words(loaded, fast, tokenizer, words)
+    classifier = Classifier(folder, loaded, tokenizer, max_length)
     loaded.loaded_keys = frozenset(loaded.state_dict()) - frozenset(found["missing_keys"])
     return classifier, fast
 
 
-def add_words(model: Any, fast: Any, words: Sequence[str]) -> None:
+def add_words(model: Any, fast: Any, tokenizer: Tokenizer, words: Sequence[str]) -> None:
     """Make each word one item of the vocabulary; its embedding begins as the mean of those of its pieces."""
     if not words:
         return
-    pieces = [fast(word, add_special_tokens=False)["input_ids"] for word in words]
+    pieces = [tokenizer.of_word(word) for word in words]
     for word, ids in zip(words, pieces, strict=True):
         if len(word.split()) != 1 or not ids:
             raise InputError(f"--add-word {word!r}: not a single word")
