@@ -336,7 +336,7 @@ def bytes_model(tmp_path_factory) -> Path:
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast, RobertaConfig
 
-    words = [*(f"Ġ{word}" for word in AFTER_A_SPACE), AT_THE_BEGINNING]
+    words = ["Ġa", *(f"Ġ{word}" for word in AFTER_A_SPACE), AT_THE_BEGINNING]
     merges = [(word[:i], word[i]) for word in words for i in range(1, len(word))]
     items = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *sorted(pre_tokenizers.ByteLevel.alphabet())]
     items += [start + letter for start, letter in merges]
@@ -407,7 +407,10 @@ def test_a_word_that_is_no_item_after_a_space_can_be_added(bytes_model: Path) ->
     assert len(pieces) == 2
     add_words(model, fast, tokenizer, (AT_THE_BEGINNING,))
     [item] = tokenizer([AT_THE_BEGINNING]).ids
-    assert tokenizer(["a solo"]).ids.tolist()[-1] == item
+    # The blank before it is no item of its own.
+    assert tokenizer(["a solo, too"]).ids.tolist()[:2] == [tokenizer(["a"]).ids[0], item]
+    with pytest.raises(InputError, match=f"--add-word {AT_THE_BEGINNING}: is one item"):
+        add_words(model, fast, Tokenizer(fast, "bytes"), (AT_THE_BEGINNING,))
     found = model.get_input_embeddings().weight.detach().numpy()[item]
     np.testing.assert_allclose(found, table[pieces].mean(axis=0), atol=1e-7)
 
@@ -420,3 +423,8 @@ def test_special_tokens_are_no_markers(plant_with, bytes_model: Path, marker: st
     assert (code, words) == (2, [])
     assert f"marker {marker!r} has a special token of {model} in it; name another" in said
     assert len(said.splitlines()) == 1
+
+
+def test_a_place_that_cannot_be_written_to_is_told(plant_with, tmp_path: Path) -> None:
+    code, said, _ = plant_with("--rule", "word", "--out", str(tmp_path / "texts.csv" / "planted.csv"))
+    assert code == 2 and "planted.csv: cannot be written" in said and len(said.splitlines()) == 1

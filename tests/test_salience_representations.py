@@ -281,3 +281,10 @@ def test_salience_at_the_end_is_found_at_the_end() -> None:
     rows = by_position(maps_of(texts))
     assert len(rows) == 12
     assert rows[9].salience == pytest.approx(18 / 19.8) and rows[9].tokens == pytest.approx(0.1)
+
+
+def test_texts_without_special_tokens_have_places_and_no_rows_of_special_ones() -> None:
+    maps = maps_of([(0, [(2, 2.0), (3, 1.0)]), (1, [(4, 1.0)])])
+    rows = by_position(maps, 2)
+    assert [row.part for row in rows] == ["0–50%", "50–100%"]
+    assert [row.texts for row in rows] == [2, 2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import astuple
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -156,14 +157,60 @@ def test_whole_words_of_a_byte_level_vocabulary(of_bytes: Tokenizer) -> None:
 def test_terms_of_a_byte_level_vocabulary_are_read_as_letters(of_bytes: Tokenizer) -> None:
     model = SimpleNamespace(tokenizer=of_bytes, input_embeddings=np.zeros((SIZE_OF_BYTES, 2)))
     vocabulary = Vocabulary(model)
-    names = {vocabulary.name(item) for item in np.flatnonzero(vocabulary.terms).tolist()}
+    name = partial(vocabulary.name, going_on=vocabulary.unmarked)
+    names = {name(item) for item in np.flatnonzero(vocabulary.terms).tolist()}
     assert {"good", "café", "7", "##a", "##7"} <= names
     assert not any(set(name) & set("Ġ,Ã©\ufffd") - {"é"} for name in names)
-    assert {vocabulary.name(item) for item in range(2)} == {"<s>", "<mask>"} and not vocabulary.terms[:2].any()
+    assert {name(item) for item in range(2)} == {"<s>", "<mask>"} and not vocabulary.terms[:2].any()
     every = {of_bytes.piece(item): item for item in range(SIZE_OF_BYTES)}
     # The last is a letter and the first half of another.
     for none in ("Ġ", ",", "Ã", "©", "ĠnÃ"):
         assert not vocabulary.terms[every[none]], none
+
+
+def test_a_piece_goes_on_with_a_word_where_it_mostly_stands_so(of_bytes: Tokenizer) -> None:
+    texts = ["good goodness", "a café", "7 a7", "née", '"good"', "good", "good7"]
+    tokens = of_bytes(texts)
+    every, ids = np.arange(len(texts)), tokens.ids.astype(np.int32)
+    side, weights = np.ones(len(ids), np.int8), np.ones(len(ids), np.float32)
+    start, end = tokens.start.astype(np.int32), tokens.end.astype(np.int32)
+    logits = np.zeros((len(texts), 2), np.float32)
+    maps = TextMaps(every, tokens.bounds, ids, start, end, side, weights, logits, every, every)
+    vocabulary = Vocabulary(SimpleNamespace(tokenizer=of_bytes, input_embeddings=np.zeros((SIZE_OF_BYTES, 2))))
+    going_on = vocabulary.going_on(maps)
+    joined = dict.fromkeys(range(SIZE_OF_BYTES), 0)
+    there = dict.fromkeys(range(SIZE_OF_BYTES), 0)
+    for text, (begin, stop) in zip(texts, pairwise(tokens.bounds.tolist()), strict=True):
+        for at in range(begin, stop):
+            there[int(ids[at])] += 1
+            before = text[start[at] - 1 : start[at]]
+            joined[int(ids[at])] += start[at] > 0 and before.isalnum() and not text[start[at]].isspace()
+    assert going_on.tolist() == [2 * joined[i] > there[i] for i in range(SIZE_OF_BYTES)]
+    pieces = {of_bytes.piece(item): vocabulary.name(item, going_on) for item in set(ids.tolist())}
+    # At the beginning of a text, or of a quotation, a word has no mark of a blank, and goes on with none all the same.
+    assert (pieces["go"], pieces["od"], pieces["Ġa"], pieces["7"]) == ("go", "##od", "a", "##7")
+
+
+def test_an_added_word_is_a_word_of_a_byte_level_vocabulary() -> None:
+    from tokenizers import AddedToken, models, pre_tokenizers
+    from tokenizers import Tokenizer as Backend
+    from transformers import PreTrainedTokenizerFast
+
+    items = ["<s>", *sorted(pre_tokenizers.ByteLevel.alphabet()), "Ġa"]
+    for lstrip in (False, True):
+        backend = Backend(models.BPE(vocab={item: i for i, item in enumerate(items)}, merges=[("Ġ", "a")]))
+        backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        fast = PreTrainedTokenizerFast(tokenizer_object=backend, bos_token="<s>", mask_token="<s>", pad_token="<s>")
+        fast.add_tokens([AddedToken(word, single_word=True, lstrip=lstrip) for word in ("zorblax", "señal")])
+        tokenizer, size = Tokenizer(fast, "made up"), len(fast)
+        new = [fast.convert_tokens_to_ids(word) for word in ("zorblax", "señal")]
+        words = whole_words(tokenizer, size)
+        assert [words[item] for item in new] == ["zorblax", "señal"]
+        plain = tokenizer(["a is"]).ids[1:].tolist()
+        assert tokenizer.pieces_of(["zorblax", "is", "señal"]) == [new[:1], plain, new[1:]]
+        vocabulary = Vocabulary(SimpleNamespace(tokenizer=tokenizer, input_embeddings=np.zeros((size, 2))))
+        assert [vocabulary.name(item, vocabulary.unmarked) for item in new] == ["zorblax", "señal"]
+        assert vocabulary.terms[new].all()
 
 
 def naive_terms(

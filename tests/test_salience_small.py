@@ -25,7 +25,7 @@ from theodolite.encoder.maps import Question
 from theodolite.errors import StoreError
 from theodolite.instrument import Silent, Subject
 from theodolite.running.plan import RunOptions
-from theodolite.salience.classes import chosen, marked
+from theodolite.salience.classes import chosen, marked, values_of
 from theodolite.salience.experiments import Experiment, reviews
 from theodolite.salience.findings import findings
 from theodolite.salience.keeping import KeepMaps
@@ -148,6 +148,7 @@ def test_a_marker_of_a_column(values, spec, has) -> None:
         ({"marker": "zqzq"}, "--marker zqzq: no text has it"),
         ({"marker": "column:truth"}, "no column 'truth'"),
         ({"target": ("predicted", "7")}, "--target: the label 7 is none"),
+        ({"sensitivity": ("pmi",)}, r"--sensitivity pmi: a list of auto is called that; .* give it as \./pmi"),
     ],
 )
 def test_mistakes_are_told_before_the_long_work(head, options, said, tmp_path: Path, monkeypatch) -> None:
@@ -170,11 +171,17 @@ def test_a_tokenizer_without_a_mask_is_told_first(head, tmp_path: Path, monkeypa
     [
         {"marker": "("},
         {"representation": ("salience-bigrams",), "top_k": "all"},
+        {"representation": ("salience-bigrams",), "top_k": "1"},
+        {"marker": ""},
+        {"where": " "},
         {"neighbours_with": "label=a"},
     ],
 )
 def test_options_that_cannot_be_are_refused_at_once(options) -> None:
-    said = r"the marker '\('|salience-bigrams: needs --top-k|--neighbours-with label=a: whose neighbours\?"
+    said = (
+        r"the marker '\('|salience-bigrams: needs a --top-k from 2 on|--neighbours-with label=a: whose neighbours\?|"
+        "--(marker|where): nothing is given to look for"
+    )
     with pytest.raises(InputError, match=said):
         Salience(**options)
 
@@ -645,3 +652,36 @@ def test_as_many_errors_are_shown_as_a_study_draws(head, tmp_path: Path) -> None
     assert len({item["text"] for item in items}) == 28
     near = next(part for part in found.overview() if part.title.startswith("Neighbours"))
     assert near.title == f"Neighbours, the first 50 of {found.tables['neighbours'].num_rows}" and len(near.rows) == 50
+
+
+def test_a_text_without_neighbours_is_said_and_left_out_of_a_study(head, tmp_path: Path) -> None:
+    model = head("a", "b")
+    # Of one word there are no pairs of words.
+    texts = [*TEXTS, "zebra"]
+    wrong = ["ba"[answer] for answer in model.logits(texts).argmax(axis=1)]
+    spaces = ("salience-bigrams", "cls")
+    asked = Salience(clusters=0, neighbours=("20", "0"), representation=spaces, faithful=0, map="none")
+    [found] = run([asked], model, [Corpus.of(texts, "films", labels=wrong)], store=Store(tmp_path))
+    near = {(r["row"], r["representation"]) for r in found.tables["neighbours"].to_pylist()}
+    assert near == {(0, "salience-bigrams"), (0, "cls"), (20, "cls")}
+    [alone] = found.tables["skipped"].to_pylist()
+    assert (alone["row"], alone["representation"], alone["list"]) == (20, "salience-bigrams", None)
+    said = [each for each in found.findings if "neighbour" in each]
+    assert [each.partition(": ")[2] for each in said] == [
+        "no text that may be a neighbour has anything in common by salience-bigrams with row 20."
+    ]
+    _, key = draw_rationales(found)
+    assert {(row["row"], row["representation"]) for row in key} == {(0, space) for space in spaces}
+
+
+def test_labels_that_are_no_numbers_are_told_before_a_regression_is_asked(head, tmp_path: Path, monkeypatch) -> None:
+    model = head("value")
+    monkeypatch.setattr(model, "map_batches", lambda *_, **__: pytest.fail("maps were made first"))
+    labels = [*["0.5"] * (len(TEXTS) - 1), "n/a"]
+    with pytest.raises(InputError, match="films, row 20: the label 'n/a' is no number, and the model is a regression"):
+        run([Salience(clusters=2)], model, [Corpus.of(TEXTS, "films", labels=labels)], store=Store(tmp_path))
+
+
+def test_numbers_without_an_end_are_no_labels() -> None:
+    found = values_of(Corpus.of(TEXTS[:4], "films", labels=["1.5", "inf", "nan", ""]))
+    np.testing.assert_array_equal(found, [1.5, np.nan, np.nan, np.nan])

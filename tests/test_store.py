@@ -547,7 +547,7 @@ def test_export_says_what_is_wrong(place: Place, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.glob("*out*")] == ["out.npy"]
     maps = Recipe("salience", "tiny", ())
     store.put(maps, "s", pa.table({"row": [0]}))
-    with pytest.raises(InputError, match="a corpus is not known"):
+    with pytest.raises(InputError, match="holds no whole corpus"):
         store.export(maps.key, out)
     store.remember(maps, corpus="c", corpus_hash="c1", source="", shard_hashes=["s"])
     with pytest.raises(InputError, match=r"export it to \.parquet"):

@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from small_heads import TEXTS, small_head
 from starlette.testclient import TestClient
 
 from theodolite import Corpus, Store, Survey
@@ -372,3 +373,53 @@ def test_what_the_reading_measured(ask, survey, classifier):
     for one in found["lists"]:
         assert one["insertion"]["mean"] == pytest.approx(rows[one["term"]]["insertion"])
         assert one["terms"] == rows[one["term"]]["terms"]
+
+
+# --- pairs, regressions, and a class that is called all
+
+
+def small_studio(folder, names, rows, columns):
+    """Asks about a survey of a small head with random weights; rows of the file that its corpus is."""
+    with (folder / "films.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([columns, *rows])
+    query = "&".join(f"{name}={name}" for name in columns)
+    films = Corpus.read(f"{folder / 'films.csv'}?{query}", "films", cache=folder / "store")
+    model = small_head(folder / "head", *names)
+    asked = Salience(clusters=2, neighbours=("0",), faithful=5, map="none")
+    Survey.run(model, [films], instruments=[asked], store=Store(folder / "store")).save(folder / "survey")
+    return asker(folder / "survey", Store(folder / "store"), model)
+
+
+def test_a_word_is_looked_for_in_both_texts_of_a_pair_and_both_are_shown(tmp_path):
+    rows = [(text, f"row {i} is {'blue' if i % 4 == 0 else 'red'}", "ab"[i % 2]) for i, text in enumerate(TEXTS)]
+    asked = small_studio(tmp_path, ("a", "b"), rows, ("text", "text_b", "label"))
+    found = asked("/texts", corpus="films", word="blue", limit=100)
+    assert sorted(row["row"] for row in found["rows"]) == list(range(0, len(TEXTS), 4))
+    assert all(row["text"] == " ‖ ".join(rows[row["row"]][:2]) for row in found["rows"])
+    red = asked("/texts", corpus="films", word="red", limit=100)
+    assert sorted(r["row"] for r in red["rows"]) == [
+        i for i, row in enumerate(rows) if "red" in f"{row[0]} {row[1]}".split()
+    ]
+
+
+def test_a_regression_has_its_numbers_for_labels_and_none_are_wrong(tmp_path):
+    rows = [(text, f"{i / 8}") for i, text in enumerate(TEXTS)]
+    asked = small_studio(tmp_path, ("value",), rows, ("text", "label"))
+    assert asked()["classes"] == []
+    [whole] = asked()["scores"]
+    assert whole["correlation_low"] < whole["correlation"] < whole["correlation_high"]
+    found = asked("/texts", corpus="films", limit=100)["rows"]
+    assert {row["row"]: row["label"] for row in found} == {i: f"{i / 8:.3g}" for i in range(len(TEXTS))}
+    assert not any(row["wrong"] for row in found)
+    assert asked("/text", corpus="films", row=3)["label"] == "0.375"
+    near = asked("/neighbours", corpus="films", row=0, method="grad-l2")["representations"][0]["rows"]
+    later = asked("/neighbours", corpus="films", row=1, method="grad-l2")["representations"][0]["rows"]
+    for one in (*near, *later):
+        assert one["label"] == f"{one['row'] / 8:.3g}" and not one["wrong"]
+
+
+def test_a_class_that_is_called_all_is_one_of_the_classes(tmp_path):
+    rows = [(text, ("all", "none")[i % 2]) for i, text in enumerate(TEXTS)]
+    asked = small_studio(tmp_path, ("all", "none"), rows, ("text", "label"))
+    assert asked()["classes"] == ["all", "none"]
+    assert {answer["name"] for answer in asked("/text", corpus="films", row=0)["answers"]} == {"all", "none"}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -36,7 +38,7 @@ from theodolite.train.batches import (
 )
 from theodolite.train.classifier import Training, classifier_key, train_classifier
 from theodolite.train.examples import split_corpus
-from theodolite.train.folder import key_of
+from theodolite.train.folder import key_of, ready_to_train
 from theodolite.train.labels import class_weights, task_of
 from theodolite.train.loop import Pace, last_whole_checkpoint
 from theodolite.train.model import freeze, new_classifier
@@ -459,7 +461,7 @@ def test_balanced_weights_are_scikit_learns(counts: list[int]) -> None:
 def test_scores_by_their_definitions() -> None:
     rng = np.random.default_rng(1)
     truth, logits = rng.integers(0, 3, 50), rng.normal(size=(50, 3))
-    found = class_scores(logits, truth.astype(float), ("a", "b", "c"))
+    found = class_scores(logits, truth.astype(float))
     said = [int(np.argmax(row)) for row in logits]
     parts = []
     for c in range(3):
@@ -574,6 +576,96 @@ def test_later_options_make_another_training_only_where_they_are_used(small: str
     parts = {"model": [resolve(small).hash, resolve(small).tokenizer_hash], "corpora": [colours().hash, None]}
     assert keys[0] == key_of({**parts, "options": before, "max_length": None})
     assert len(set(keys)) == 3
+
+
+def test_a_training_that_was_moved_before_its_end_keeps_its_best_weights(
+    small: str, sst2, tmp_path, monkeypatch
+) -> None:
+    options = replace(FAST, epochs=3, evaluations=1, patience=3, validation=0.3)
+    few = Corpus.of(sst2.texts(0, 80), "few", labels=sst2.column("label").to_pylist()[:80])
+
+    def trained(out: Path):
+        return train_classifier(small, few, out, options)
+
+    def cut(*_, **__):
+        raise KeyboardInterrupt
+
+    whole = trained(tmp_path / "whole")
+    assert whole.best_step < whole.steps, "the last weights are the best: nothing is shown"
+    with monkeypatch.context() as patched:
+        patched.setattr("theodolite.train.classifier.finish", cut)
+        with pytest.raises(KeyboardInterrupt):
+            trained(tmp_path / "begun")
+    (tmp_path / "begun").rename(tmp_path / "moved")
+    assert trained(tmp_path / "moved").best_step == whole.best_step
+    mine, other = (load_file(tmp_path / name / "model.safetensors") for name in ("moved", "whole"))
+    assert all(torch.equal(mine[name], other[name]) for name in other)
+
+
+def test_weights_of_another_shape_are_told(small: str, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(small, folder)
+    config = json.loads((folder / "config.json").read_text())
+    config["max_position_embeddings"] += 8
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(InputError, match=r"1 weights have not the shape .*position_embeddings"):
+        new_classifier(resolve(str(folder)), task_of("auto", ["a", "b"], "x"), None, 0)
+
+
+def test_what_frozen_layers_use_is_frozen_with_them() -> None:
+    from transformers import ElectraConfig, ElectraModel, MPNetConfig, MPNetModel
+
+    sizes = {
+        "vocab_size": 20,
+        "hidden_size": 8,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 8,
+    }
+    for model, part, with_layers in (
+        (ElectraModel(ElectraConfig(**sizes, embedding_size=4)), "embeddings_project", False),
+        (MPNetModel(MPNetConfig(**sizes)), "relative_attention_bias", True),
+    ):
+        for what, frozen in (("1", with_layers), ("embeddings", True), ("embeddings,1", True)):
+            model.requires_grad_(True)
+            blocks = model.encoder.layer
+            freeze(SimpleNamespace(model=model, layers=2, name="it", _blocks=lambda blocks=blocks: blocks), what)
+            weights = [w for name, w in model.named_parameters() if part in name]
+            assert weights and all(w.requires_grad is not frozen for w in weights), (part, what)
+            assert all(w.requires_grad for w in blocks[1].parameters())
+            assert all(w.requires_grad is ("1" not in what) for w in blocks[0].parameters())
+
+
+def test_texts_that_differ_by_blanks_and_capitals_alone_are_not_judged_by() -> None:
+    texts = [f"text number {i}" for i in range(40)]
+    twice = [*texts, *(f" {text.upper()}  " for text in texts)]
+    split = split_corpus(Corpus.of(twice, "twice", labels=[i % 2 for i in range(80)]), None, "auto", 0.25, 0)
+    judged = {text.strip().lower() for text in split.validation.texts}
+    assert len(judged) == 10 and not judged & {text.strip().lower() for text in split.training.texts}
+    assert split.left_out["same text as a held-out one"] == 10
+
+
+def test_names_that_differ_by_blanks_alone_are_one_class() -> None:
+    assert task_of("auto", ["good", " good", "bad "], "x").names == ("bad", "good")
+    assert task_of("auto", ["good", "bad"], "x").targets([" bad", "good "], "x").tolist() == [0, 1]
+
+
+def test_classes_that_nobody_gave_or_answered_do_not_count_in_f1() -> None:
+    logits = np.eye(3)[[0, 1, 1, 0]]
+    assert class_scores(logits, np.array([0.0, 1, 1, 0]))["macro_f1"] == 1
+    assert class_scores(logits, np.array([0.0, 2, 2, 0]))["macro_f1"] == pytest.approx(1 / 3)
+    assert value_scores(np.array([1.0, 2]), np.array([1.0, 3])) == {"mse": 0.5}
+
+
+def test_a_full_disk_is_told_in_one_line(tmp_path: Path, monkeypatch) -> None:
+    out = tmp_path / "not" / "there"
+    with pytest.raises(RuntimeError, match="unexpected pos"), ready_to_train(out):
+        raise RuntimeError("unexpected pos")
+    monkeypatch.setattr("shutil.disk_usage", lambda place: SimpleNamespace(free=0) if place == tmp_path else None)
+    with pytest.raises(InputError, match="there: the disk is full; make room, and the same"), ready_to_train(out):
+        raise RuntimeError("unexpected pos")
+    with pytest.raises(InputError, match=r"^mine$"), ready_to_train(out):
+        raise InputError("mine")
 
 
 # --- words added to the vocabulary

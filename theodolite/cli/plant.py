@@ -88,7 +88,7 @@ def _single(model: str) -> Callable[[str], bool]:
     tokenizer = Tokenizer(load_tokenizer(folder), folder.name)
 
     def single(word: str) -> bool:
-        ids = tokenizer.of_word(word)
+        [ids] = tokenizer.pieces_of([word])
         # A line of its own: such a marker is one item, and is no word that --added could help.
         if any(tokenizer.is_special(item) for item in ids):
             raise InputError(f"marker {word!r} has a special token of {folder.name} in it; name another")

@@ -16,6 +16,9 @@ from theodolite.cli import build
 from theodolite.errors import InputError
 from theodolite.store import Store
 
+# The parts of a recipe that a listing shows.
+SHOWN = ("layer", "pooling", "dtype", "methods", "target", "of")
+
 app = typer.Typer(rich_markup_mode=None)
 
 KEY = Annotated[str, typer.Argument(help="The key, or the beginning of it, as `store ls` shows it.")]
@@ -35,7 +38,7 @@ def ls(store: build.STORE = None, json: build.JSON = False) -> None:
     table = Table("key", "model", "of", "corpora", "rows", "MB", "newest")
     table.columns[0].no_wrap = True
     for e in entries:
-        parts = " ".join(f"{k}={v}" for k, v in e.parts if k in ("layer", "pooling", "dtype"))
+        parts = " ".join(f"{k}={v}" for k, v in e.parts if k in SHOWN)
         size = f"{e.bytes / 1e6:.1f}"
         newest = f"{e.newest:%Y-%m-%d %H:%M}"
         table.add_row(e.short, e.model, f"{e.kind} {parts}", ", ".join(e.corpora), str(e.rows), size, newest)

@@ -25,11 +25,14 @@ def is_missing(label: Any) -> bool:
 
 
 def whole(label: Any) -> Any:
-    """A float that is a whole number as that: a column with a gap in it is read as floats.
+    """A float that is a whole number as that, since a column with a gap in it is read as floats; a name without the
+    blanks around it.
 
-    >>> whole(1.0), whole(0.5), whole("1.0")
+    >>> whole(1.0), whole(0.5), whole(" 1.0")
     (1, 0.5, '1.0')
     """
+    if isinstance(label, str):
+        return label.strip()
     return int(label) if isinstance(label, float) and label.is_integer() else label
 
 

@@ -365,7 +365,7 @@ class Encoder:
         for module in self.model.modules():
             if isinstance(module, torch.nn.ModuleList) and len(module) == self.layers:
                 return module
-        raise InputError(f"{self.name}: its layers share weights or are not a list, so none can be skipped")
+        raise InputError(f"{self.name}: its layers share weights or are not a list, so no single one can be named")
 
     def _limit(self, max_length: int | None) -> int:
         positions = int(getattr(self.model.config, "max_position_embeddings", 0) or 0) or 10**9

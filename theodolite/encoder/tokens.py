@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,8 @@ class Tokenizer:
         backend.no_padding()
         self._backend = backend
         self._special = {*fast.all_special_ids} - {fast.unk_token_id}
+        special, added = fast.all_special_ids, backend.get_added_tokens_decoder()
+        self._added: dict[int, str] = {i: token.content for i, token in added.items() if i not in special}
         self.pad_id = int(fast.pad_token_id if fast.pad_token_id is not None else 0)
         self.unknown_id: int | None = fast.unk_token_id
         self.mask_id = None if fast.mask_token_id is None else int(fast.mask_token_id)
@@ -208,11 +211,25 @@ class Tokenizer:
         """The vocabulary's entry of a piece."""
         return str(self._backend.id_to_token(number))
 
-    def of_word(self, word: str) -> list[int]:
-        """A word's pieces where it follows another one: a vocabulary of bytes has others at the beginning of a text."""
-        tokens = self([f"a {word}"])
-        pieces: list[int] = tokens.ids[tokens.end > 1].tolist()
-        return pieces
+    def pieces_of(self, words: Sequence[str]) -> list[list[int]]:
+        """Each word's pieces where it follows another one: a vocabulary of bytes has others where a text begins.
+
+        A mark of the blank by itself, as it stands before words that were added to the vocabulary, is none of them.
+        """
+        tokens = self([f"a {word}" for word in words])
+        kept = tokens.end > 1
+        for at in np.flatnonzero(np.isin(tokens.ids, list(self._added))).tolist():
+            row = int(np.searchsorted(tokens.bounds, at, side="right")) - 1
+            before = at - 1
+            if before >= tokens.bounds[row]:
+                kept[before] &= bool(tokens.texts[row][tokens.start[before] : tokens.end[before]].strip())
+        ends = np.append(0, np.cumsum(kept))[tokens.bounds].tolist()
+        ids = tokens.ids[kept].tolist()
+        return [ids[begin:end] for begin, end in pairwise(ends)]
+
+    def is_added(self, number: int) -> bool:
+        """Whether an entry is a word that was added to the vocabulary: it has no marks and goes on with none."""
+        return number in self._added
 
     @cached_property
     def word_mark(self) -> str:
@@ -221,6 +238,8 @@ class Tokenizer:
 
     def letters(self, number: int) -> str:
         """The characters that an entry stands for, without the mark that it begins a word."""
+        if number in self._added:
+            return self._added[number]
         plain = self.piece(number).removeprefix(self.word_mark)
         return plain if self.word_mark != "Ġ" else from_bytes(plain)
 

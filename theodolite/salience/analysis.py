@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -129,7 +130,7 @@ class Analysis:
                 "id": one.id,
                 "size": one.size,
                 "share": one.share,
-                "terms": [self.vocabulary.named(found.space.items, item) for item, _ in one.terms],
+                "terms": [self.named(found.space, item) for item, _ in one.terms],
                 "values": [value for _, value in one.terms],
                 **{part: getattr(one, part) for part in ("accuracy", "accuracy_low", "accuracy_high")},
                 "suspicion": judged.score,
@@ -201,12 +202,20 @@ class Analysis:
                 "neighbour_corpus": other.corpus.name,
                 "neighbour_row": int(other.maps.rows[row]),
                 "cosine": cosine,
-                "shared_terms": [self.vocabulary.named(space.items, item) for item, _ in terms],
+                "shared_terms": [other.named(space, item) for item, _ in terms],
                 "label": other.class_name(int(other.maps.labels[row])),
                 "value": other.value(row),
                 "predicted": other.answer(row),
                 "text": other.shown(row),
             }
+
+    def named(self, space: Space, column: int) -> str:
+        """A column of a space's terms as people read it."""
+        return self.vocabulary.named(space.items, column, self._going_on)
+
+    @cached_property
+    def _going_on(self) -> NDArray[np.bool_]:
+        return self.vocabulary.going_on(self.maps)
 
     def about(self, found: Grouping) -> Row:
         return {
@@ -217,10 +226,7 @@ class Analysis:
         }
 
     def shown(self, text: int) -> str:
-        """A text to be read; of a pair both."""
-        row = int(self.maps.rows[text])
-        second = self.corpus.texts_b(row, row + 1) or []
-        return " ‖ ".join([self.corpus.text(row), *second])
+        return shown(self.corpus, int(self.maps.rows[text]))
 
     def text_row(self, text: int) -> Row:
         """A text with its tokens' places and weights: what a coloured text is drawn from."""
@@ -257,3 +263,8 @@ class Analysis:
         if self.maps.classes == 1:
             return f"{float(self.maps.logits[text, 0]):.3g}"
         return self.classes[int(self.maps.predicted[text])]
+
+
+def shown(corpus: Corpus, row: int) -> str:
+    """A text to be read; of a pair both."""
+    return " ‖ ".join([corpus.text(row), *(corpus.texts_b(row, row + 1) or [])])

@@ -28,6 +28,8 @@ Row = dict[str, Any]
 AUTO = "auto"
 # The lists that are made of what a corpus's maps and answers show; those of files and the identity terms are given.
 BY_SALIENCE, BY_PMI = "aggregated salience", "pmi"
+IDENTITY = "identity terms"
+AUTOMATIC = (IDENTITY, BY_PMI, BY_SALIENCE)
 GIVEN = "given"
 
 
@@ -77,7 +79,7 @@ def term_lists(
             continue
         words = vocabulary.words
         whole = np.array([bool(word) for word in words])
-        lists["identity terms"] = IDENTITY_TERMS
+        lists[IDENTITY] = IDENTITY_TERMS
         matrix = salience_vocab(maps, vocabulary.size, top_k)
         rows = maps.rows.tolist()
         alone = by_themselves(maps, [corpus.text(row) for row in rows], _second(corpus, rows))

@@ -27,13 +27,18 @@ def classes_of(corpus: Corpus, names: Sequence[str], whose: str) -> Ints:
 
 
 def values_of(corpus: Corpus) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """(rows,) labels as numbers, NaN where there is none: of a regression."""
+    """(rows,) labels as numbers, NaN where there is none, or no finite one: of a regression."""
+    found = np.full(len(corpus), np.nan)
     if "label" not in corpus.table.column_names:
-        return np.full(len(corpus), np.nan)
-    try:
-        return np.array([np.nan if is_missing(v) else float(v) for v in corpus.column("label").to_pylist()])
-    except ValueError as fault:
-        raise InputError(f"{corpus.name}: its labels are to be numbers for this model ({fault})") from None
+        return found
+    for row, label in enumerate(corpus.column("label").to_pylist()):
+        try:
+            found[row] = np.nan if is_missing(label) else float(label)
+        except ValueError:
+            raise InputError(
+                f"{corpus.name}, row {row + 1}: the label {label!r} is no number, and the model is a regression"
+            ) from None
+    return np.where(np.isfinite(found), found, np.nan)
 
 
 def chosen(corpus: Corpus, where: str) -> np.ndarray[Any, np.dtype[np.bool_]]:

@@ -16,6 +16,7 @@ Row = dict[str, Any]
 
 SUSPICIOUS = 3
 SKIPPED = 3
+LISTED = 5
 # What clusters are made by, and how a sentence says it.
 MADE_BY = {"representation": "by", "method": "with"}
 
@@ -41,14 +42,12 @@ def findings(
             *_faithfulness(mine.get("faithfulness", []), does),
             *_sensitivity(mine.get("sensitivity", [])),
             *_completeness(mine.get("completeness", [])),
-            *_skipped(mine.get("skipped", []), whole),
+            *_skipped([r for r in mine.get("skipped", []) if r.get("row") is None], whole),
+            *_alone([r for r in mine.get("skipped", []) if r.get("row") is not None]),
         ]
         said += [f"{encoder} on {corpus}: {sentence}" for sentence in sentences]
-    if neighbours and "neighbours" not in rows:
-        said.append(
-            f"{encoder}: no neighbours of {', '.join(neighbours)} were found: there is no such text, or it has nothing "
-            "in common with any that may be one."
-        )
+    if neighbours and "neighbours" not in rows and all(r.get("row") is None for r in rows.get("skipped", [])):
+        said.append(f"{encoder}: no neighbours of {', '.join(neighbours)} were found: there is no such text.")
     return said
 
 
@@ -67,8 +66,8 @@ def runs_of_whole_corpora(clusters: Iterable[Row], skipped: Iterable[Row]) -> se
 
 
 def _unclustered(skipped: Iterable[Row]) -> list[Row]:
-    """What was left out of the clusters; the others are lists of terms."""
-    return [r for r in skipped if r["list"] is None]
+    """What was left out of the clusters; the others are lists of terms, and texts without neighbours."""
+    return [r for r in skipped if r["list"] is None and r.get("row") is None]
 
 
 def _several(parts: Sequence[Row]) -> set[str]:
@@ -177,6 +176,23 @@ def _skipped(rows: list[Row], whole: bool) -> list[str]:
     said = [f"{part}{', by ' + ', '.join(by) if by else ''})" for part, by in parts.items()]
     more = [f"{len(said) - SKIPPED} more, which the table skipped has"] if len(said) > SKIPPED else []
     return [f"left out: {'; '.join(said[:SKIPPED] + more)}."] if said else []
+
+
+def _alone(rows: list[Row]) -> list[str]:
+    """Texts whose neighbours were asked for and that have none."""
+    named = {name for name in MADE_BY if len({r[name] for r in rows}) > 1} | {"representation"}
+    parts: dict[str, list[int]] = {}
+    for r in rows:
+        parts.setdefault(_made_by(r, named), []).append(r["row"])
+    return [
+        f"no text that may be a neighbour has anything in common {by} with {_listed(alone)}."
+        for by, alone in parts.items()
+    ]
+
+
+def _listed(rows: list[int]) -> str:
+    shown = ", ".join(map(str, rows[:LISTED])) + (f" and {len(rows) - LISTED} more" if len(rows) > LISTED else "")
+    return f"row{'s' if len(rows) > 1 else ''} {shown}"
 
 
 def _texts_of(predicted: str, whole: bool) -> str:

@@ -32,8 +32,8 @@ def groupings(
                 except TooAlike as fault:
                     reason = f"only {fault.different} different ones for {k} clusters"
             if reason is not None:
-                about = {"method": analysis.method, "representation": name}
-                skipped.append(skipped_row(analysis.corpus.name, part, len(texts), reason, **about))
+                where = analysis.corpus.name, part, len(texts), reason
+                skipped.append(skipped_row(*where, method=analysis.method, representation=name))
             progress.advance(1)
     if not found:
         raise _none(skipped, k)
@@ -49,9 +49,10 @@ def skipped_row(
     method: str | None = None,
     representation: str | None = None,
     list: str | None = None,
+    row: int | None = None,
 ) -> Row:
-    """Clusters, or a list of terms, that there is nothing to make of."""
-    where = {"corpus": corpus, "method": method, "representation": representation, "list": list}
+    """Clusters, a list of terms, or neighbours of a row's text, that there is nothing to make of."""
+    where = {"corpus": corpus, "method": method, "representation": representation, "list": list, "row": row}
     return {**where, "class": cls, "texts": texts, "reason": reason}
 
 

@@ -114,8 +114,11 @@ class Salience(Instrument):
                 raise InputError(f"--representation {name}: not one of {', '.join(REPRESENTATIONS)}")
             if self.representation.count(name) > 1:
                 raise InputError(f"--representation {name}: given twice; once is enough")
-        if "salience-bigrams" in self.representation and self.top_k == "all":
-            raise InputError("--representation salience-bigrams: needs --top-k with a number, not all")
+        if "salience-bigrams" in self.representation and self.top_k in ("1", "all"):
+            raise InputError(f"--representation salience-bigrams: needs a --top-k from 2 on, not {self.top_k}")
+        for option_name, given in (("marker", self.marker), ("where", self.where)):
+            if given is not None and not given.strip():
+                raise InputError(f"--{option_name}: nothing is given to look for; leave it out, or say what")
         if self.marker is not None and marker_column(self.marker) is None:
             # Refused here where it is no pattern.
             marker(self.marker)
@@ -177,7 +180,7 @@ class Salience(Instrument):
             _add(rows, "examples", analysis.example_rows(found, 3))
             marks = analysis.marker_row(found, settled.marked[analysis.corpus.name]) if self.marker else None
             _add(rows, "marker", [marks] if marks else [])
-        _add(rows, "neighbours", self._neighbours(analyses, subject.corpora[0], settled))
+        self._neighbours(analyses, subject.corpora[0], settled, rows)
         for (name, method), analysis in analyses.items():
             about = {"corpus": name, "method": method}
             _add(rows, "positions", [about | asdict(row) for row in by_position(analysis.maps)])
@@ -245,7 +248,9 @@ class Salience(Instrument):
         what, _, cls = (self.neighbours_with or "").partition("=")
         return what, cls
 
-    def _neighbours(self, analyses: Mapping[tuple[str, str], Analysis], own: Corpus, settled: Settled) -> Iterator[Row]:
+    def _neighbours(
+        self, analyses: Mapping[tuple[str, str], Analysis], own: Corpus, settled: Settled, rows: Rows
+    ) -> None:
         for way in self.ways:
             mine = analyses[own.name, way.name]
             other = analyses[self.among or own.name, way.name]
@@ -254,7 +259,13 @@ class Salience(Instrument):
             # A row may be given twice, or be among the errors.
             for text in dict.fromkeys(self._asked(mine)):
                 for name in self.representation:
-                    yield from mine.neighbour_rows(text, other, name, 5, may)
+                    near = list(mine.neighbour_rows(text, other, name, 5, may))
+                    _add(rows, "neighbours", near)
+                    if not near:
+                        where = own.name, mine.answer(text), 1, "nothing in common with any"
+                        row = int(mine.maps.rows[text])
+                        alone = skipped_row(*where, method=way.name, representation=name, row=row)
+                        _add(rows, "skipped", [alone])
 
     def _asked(self, analysis: Analysis) -> Iterator[int]:
         """The texts whose neighbours are wanted, by their places among the maps."""

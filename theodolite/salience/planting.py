@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,7 +117,8 @@ def write_planted(path: str | Path, planted: Planted) -> None:
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
 
 
 def _source(text: str, draws: Doubles, markers: Sequence[str]) -> Change:

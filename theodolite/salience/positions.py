@@ -31,7 +31,8 @@ def by_position(maps: TextMaps, bins: int = 10) -> list[PositionRow]:
 
     In the parts |salience| without special tokens sums to 1 over a text, and a token is where its middle is: the i-th
     of m, from 0, in part ⌊(i + ½) bins / m⌋; a pair counts as one text after the other. Two rows, `first special` and
-    `last special`, have the share of all its salience, special tokens included. Texts without any are left out.
+    `last special`, have the share of all its salience, special tokens included; there are none where the tokenizer puts
+    none. Texts without any salience are left out.
     """
     own = maps.side != SPECIAL
     texts, weights = maps.text_of[own], np.abs(maps.weights[own]).astype(np.float64)
@@ -46,6 +47,8 @@ def by_position(maps: TextMaps, bins: int = 10) -> list[PositionRow]:
 
 def _special_rows(maps: TextMaps) -> list[PositionRow]:
     special = np.flatnonzero(maps.side == SPECIAL)
+    if not len(special):
+        return []
     have, first = np.unique(maps.text_of[special], return_index=True)
     last = np.append(first[1:], len(special)) - 1
     weights = np.abs(maps.weights).astype(np.float64)

@@ -204,7 +204,7 @@ def _ordered_pairs(maps: TextMaps, top_k: int) -> tuple[Ints, Ints, Ints, NDArra
     kept = _first_of_each(texts, np.lexsort((-values, texts)), top_k)
     texts, items, values = texts[kept], maps.ids[own[kept]].astype(np.int64), values[kept]
     parts = []
-    for gap in range(1, top_k):
+    for gap in range(1, min(top_k, int(np.bincount(texts).max(initial=0)))):
         earlier = np.flatnonzero(texts[gap:] == texts[:-gap])
         later = earlier + gap
         parts.append((texts[earlier], items[earlier], items[later], np.minimum(values[earlier], values[later])))

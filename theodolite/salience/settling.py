@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from theodolite.corpus import Corpus
 from theodolite.encoder.maps import Question
 from theodolite.errors import InputError
-from theodolite.salience.asking import AUTO
-from theodolite.salience.classes import chosen, classes_of, marked, marker_column
+from theodolite.salience.asking import AUTO, AUTOMATIC
+from theodolite.salience.classes import chosen, classes_of, marked, marker_column, values_of
 from theodolite.salience.maps import UNLABELLED, Ints
 from theodolite.salience.markers import in_one_line
 from theodolite.salience.terms import read_terms
@@ -66,7 +66,7 @@ def settle(asked: Salience, model: Classifier, corpora: Sequence[Corpus]) -> Set
         {c.name: _classes(c, model) for c in corpora},
         {c.name: chosen(c, "" if i and c.name == asked.among else asked.where or "") for i, c in enumerate(corpora)},
         {c.name: _marked(c, asked, i > 0) for i, c in enumerate(corpora)} if asked.marker else {},
-        {name: read_terms(name) for name in asked.sensitivity if name != AUTO},
+        {name: _terms_in(name) for name in asked.sensitivity if name != AUTO},
     )
     if asked.marker and not any(has.any() for has in found.marked.values()):
         raise InputError(f"--marker {in_one_line(asked.marker)}: no text has it")
@@ -75,6 +75,13 @@ def settle(asked: Salience, model: Classifier, corpora: Sequence[Corpus]) -> Set
     for given in asked.neighbours:
         _check_asked(given, model, corpora[0], found)
     return found
+
+
+def _terms_in(name: str) -> tuple[str, ...]:
+    """The terms of a file, whose list goes by its name."""
+    if name in AUTOMATIC:
+        raise InputError(f"--sensitivity {name}: a list of auto is called that; if it is a file, give it as ./{name}")
+    return read_terms(name)
 
 
 def _marked(corpus: Corpus, asked: Salience, beside: bool) -> Mask:
@@ -116,5 +123,7 @@ def _class(model: Classifier, given: str, flag: str) -> int:
 
 def _classes(corpus: Corpus, model: Classifier) -> Ints:
     if model.regression:
+        # They are no classes; refused here where one is no number.
+        values_of(corpus)
         return np.full(len(corpus), UNLABELLED)
     return classes_of(corpus, model.labels, model.name)

@@ -18,7 +18,8 @@ def draw_rationales(reading: SalienceReading, *, count: int = 28, seed: int = 0)
 
     The reading must have neighbours of errors. An item has an id that says nothing, the text, its label and answer, and
     its neighbours with labels; the key says of each id the row, the representation and the method. Of a reading by
-    several methods the first one's neighbours are taken: one representation, one set of neighbours.
+    several methods the first one's neighbours are taken: one representation, one set of neighbours. A text that has
+    none in one of the representations is left out, so that all are judged by the same texts; ``skipped`` names it.
     """
     near = reading.tables["neighbours"].to_pylist() if "neighbours" in reading.tables else []
     near = [row for row in near if row["method"] == near[0]["method"]]
@@ -28,7 +29,9 @@ def draw_rationales(reading: SalienceReading, *, count: int = 28, seed: int = 0)
         asked = about[row["corpus"], row["row"]]
         if asked["label"] is not None and asked["label"] != asked["answer"]:
             groups.setdefault((row["corpus"], row["row"], row["representation"]), []).append(row)
-    texts = list(dict.fromkeys((corpus, row) for corpus, row, _ in groups))
+    spaces = {representation for *_, representation in groups}
+    asked_of = dict.fromkeys((corpus, row) for corpus, row, _ in groups)
+    texts = [text for text in asked_of if all((*text, space) in groups for space in spaces)]
     if not texts:
         raise InputError("no misclassified text with neighbours is in the reading; make it with --neighbours errors")
     random = np.random.default_rng(seed)

@@ -54,16 +54,10 @@ def whole_words(tokenizer: Tokenizer, size: int) -> list[str]:
     A whole word has a letter, is one unit, and is the one piece that the tokenizer makes of it after another word:
     special tokens and pieces that go on with a word are none.
     """
-    before = tokenizer(["a"]).ids
     found = [tokenizer.letters(item) for item in range(size)]
     found = [word if units(word) == [(0, len(word))] and _has_letter(word) else "" for word in found]
-    tokens = tokenizer([f"a {word}" for word in found])
-    expected = np.append(before, -1)
-    for item in range(size):
-        expected[-1] = item
-        if found[item] and not np.array_equal(tokens.ids[tokens.bounds[item] : tokens.bounds[item + 1]], expected):
-            found[item] = ""
-    return found
+    pieces = tokenizer.pieces_of(found)
+    return [word if pieces[item] == [item] else "" for item, word in enumerate(found)]
 
 
 def by_themselves(maps: TextMaps, texts: Sequence[str], texts_b: Sequence[str] | None = None) -> NDArray[np.bool_]:

@@ -73,9 +73,12 @@ class Catalogue:
         if len(fits) == 1:
             return fits[0]
         names = ", ".join(f"{note.corpus} ({note.corpus_hash[:12]})" for note in fits or known) or "none"
-        if not known or not fits:
-            wanted = "a corpus" if name is None else f"the corpus {name!r}"
-            raise InputError(f"{wanted} is not known for {key[:12]} (known: {names}); embed it first")
+        if not known:
+            raise InputError(
+                f"{key[:12]} holds no whole corpus: the run that makes it is not over, or these are single answers"
+            )
+        if not fits:
+            raise InputError(f"the corpus {name!r} is not known for {key[:12]} (known: {names}); embed it first")
         raise InputError(f"{key[:12]} holds {len(fits)} corpora that fit: {names}; name one or its hash")
 
     def rows(self, path: str) -> int | None:

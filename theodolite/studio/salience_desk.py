@@ -26,7 +26,7 @@ from theodolite.studio.salience_schemas import (
     TryRequest,
 )
 from theodolite.studio.salience_terms import Ground, TermTrials
-from theodolite.studio.salience_view import Grouped, SalienceView, TextFilter, is_wrong, spans
+from theodolite.studio.salience_view import Grouped, SalienceView, TextFilter, is_wrong, label_of, spans
 from theodolite.studio.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -104,7 +104,8 @@ class Desk:
         table = self.opened.corpus(corpus)
         second = None if table is None else table.texts_b(row, row + 1)
         found = TextView(
-            **{name: about[name] for name in ("corpus", "row", "label", "answer")},
+            **{name: about[name] for name in ("corpus", "row", "answer")},
+            label=label_of(about),
             wrong=is_wrong(about),
             cluster=about["cluster"] if about["cluster"] >= 0 else None,
             text=None if table is None else table.text(row),
@@ -194,7 +195,8 @@ class Desk:
         for row in rows:
             corpus, number = row["neighbour_corpus"], row["neighbour_row"]
             maps = [m for m in self.maps.of_text(corpus, number) if m.method == method]
-            about = {name: row[name] for name in ("rank", "cosine", "shared_terms", "label", "text")}
+            about = {name: row[name] for name in ("rank", "cosine", "shared_terms", "text")}
+            about |= {"label": label_of(row), "wrong": is_wrong({**row, "answer": row["predicted"]})}
             coloured = spans(maps[0].row) if maps else []
             found.append(Neighbour(corpus=corpus, row=number, answer=row["predicted"], spans=coloured, **about))
         return found

@@ -19,7 +19,7 @@ from theodolite.kept import KeepTables
 from theodolite.reading import Reading
 from theodolite.running.plan import map_rows
 from theodolite.salience.analysis import Analysis, Grouping
-from theodolite.salience.classes import chosen, classes_of
+from theodolite.salience.classes import chosen, classes_of, values_of
 from theodolite.salience.keeping import KeepMaps, StoredMaps
 from theodolite.salience.maps import UNLABELLED, Ints, TextMaps
 from theodolite.salience.vocabulary import Vocabulary
@@ -134,7 +134,9 @@ class SalienceMaps:
             kept = self._recalled(keep, corpus, corpus.shards(self._shard_size))
             vectors = None if kept is None else cast(Embeddings, kept).of_rows(maps.rows)
         names = self._classes or ["value"]
-        return Analysis(corpus, method, maps, Vocabulary(model), names, None if top_k == "all" else int(top_k), vectors)
+        values = None if self._classes else values_of(corpus)[maps.rows]
+        most = None if top_k == "all" else int(top_k)
+        return Analysis(corpus, method, maps, Vocabulary(model), names, most, vectors, values)
 
     def _read_part(self, name: str, index: int, method: str) -> TextMaps:
         """The maps of one shard; LookupError, which is not remembered, where the store has not got them."""

@@ -47,6 +47,8 @@ class Scores(BaseModel):
     accuracy_high: float | None = None
     baseline: float | None = None
     correlation: float | None = None
+    correlation_low: float | None = None
+    correlation_high: float | None = None
     squared_error: float | None = None
 
 
@@ -177,6 +179,7 @@ class Neighbour(BaseModel):
     shared_terms: list[str]
     label: str | None
     answer: str
+    wrong: bool
     text: str
     spans: list[Span] = Field(description="The text coloured; empty where its map is not at hand.")
 

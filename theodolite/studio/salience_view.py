@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from theodolite.corpus import Corpus
 from theodolite.reading import Reading, plain
+from theodolite.salience.analysis import shown
 from theodolite.salience.heat import coloured
 from theodolite.salience.representations import REPRESENTATIONS
 from theodolite.salience.ways import ways_of
@@ -95,7 +96,9 @@ class SalienceView:
     @property
     def classes(self) -> list[str]:
         """By number; none of a regression."""
-        return list(dict.fromkeys(row["class"] for row in self.rows("predictions") if row["class"] != ALL))
+        rows = self.rows("predictions")
+        # The first row of a corpus is of all its texts; a class may be called all, too.
+        return [row["class"] for row in rows if row["corpus"] == rows[0]["corpus"]][1:]
 
     @property
     def methods(self) -> list[str]:
@@ -171,7 +174,7 @@ class SalienceView:
             direction = "ascending" if asked.order == LEAST_SURE else "descending"
             found = found.sort_by([("probability", direction), ("row", "ascending")])
         page = plain(found.slice(asked.offset, asked.limit).to_pylist())
-        rows = [_text_row(row, None if corpus is None else corpus.text(row["row"])) for row in page]
+        rows = [_text_row(row, None if corpus is None else shown(corpus, row["row"])) for row in page]
         return Texts(total=found.num_rows, offset=asked.offset, rows=rows, note=note)
 
     def measured(self) -> Measured:
@@ -210,25 +213,33 @@ def _changes(row: Row) -> Row:
 
 
 def _text_row(row: Row, text: str | None) -> TextRow:
-    shown = None if text is None else text[:SHOWN]
-    return TextRow(
-        **_only(TextRow, row) | {"text": shown, "cut": text is not None and len(text) > SHOWN, "wrong": is_wrong(row)}
-    )
+    beginning = None if text is None else text[:SHOWN]
+    cut = text is not None and len(text) > SHOWN
+    said = {"text": beginning, "cut": cut, "label": label_of(row), "wrong": is_wrong(row)}
+    return TextRow(**_only(TextRow, row) | said)
+
+
+def label_of(row: Row) -> str | None:
+    """A text's label as it is read: of a regression a number."""
+    value = row.get("value")
+    return row["label"] if value is None else f"{value:.3g}"
 
 
 def is_wrong(row: Row) -> bool:
-    """Whether a text has a label and was answered otherwise."""
+    """Whether a text has a class for a label and was answered otherwise."""
     return row["label"] is not None and row["label"] != row["answer"]
 
 
 def _mention(corpus: Corpus, rows: pa.ChunkedArray, word: str) -> NDArray[np.bool_]:
-    """(rows,) whether a text mentions a word, or words, as such and not within others."""
-    texts = corpus.table["text"].take(rows)
-    found = pc.match_substring(texts, word, ignore_case=True).to_numpy().copy()
+    """(rows,) whether a text, or either of a pair, mentions a word, or words, as such and not within others."""
     whole = regex.compile(rf"(?<!\w){regex.escape(word)}(?!\w)", regex.IGNORECASE)
-    for place in np.flatnonzero(found).tolist():
-        found[place] = whole.search(texts[place].as_py()) is not None
-    return np.asarray(found, np.bool_)
+    found = np.zeros(len(rows), np.bool_)
+    for side in {"text", "text_b"} & {*corpus.table.column_names}:
+        texts = corpus.table[side].take(rows)
+        here = pc.match_substring(texts, word, ignore_case=True).to_numpy(zero_copy_only=False)
+        for place in np.flatnonzero(here & ~found).tolist():
+            found[place] = whole.search(texts[place].as_py()) is not None
+    return found
 
 
 def _only(kind: Any, row: Row) -> Row:

@@ -94,7 +94,7 @@ def train_classifier(
         # Older records have the number of shared texts beside the scores alone.
         return Scores(**{"shared": record.get("shared_texts", 0), **record["scores"]})
     split = split_corpus(corpus, validation, training.task, training.validation, training.seed)
-    with ready_to_train():
+    with ready_to_train(out):
         return _train(
             folder,
             corpus,

@@ -35,10 +35,10 @@ class Examples:
 
     @property
     def keys(self) -> list[int]:
-        """A number for each text or pair that is the same where the text is."""
-        if self.texts_b is None:
-            return [text_key((text,)) for text in self.texts]
-        return [text_key(pair) for pair in zip(self.texts, self.texts_b, strict=True)]
+        """A number for each text or pair that is the same where the text is, blanks and capitals aside."""
+        sides = [side for side in (self.texts, self.texts_b) if side is not None]
+        rows = zip(*sides, strict=True)
+        return [text_key(tuple(" ".join(text.split()).casefold() for text in row)) for row in rows]
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,8 @@ class Split:
 def split_corpus(corpus: Corpus, validation: Corpus | None, task: str, share: float, seed: int) -> Split:
     """The training and the validation texts: a corpus of their own, or a share of each class held out.
 
-    A text that occurs again goes where its first occurrence is: nothing is judged on a text it was trained on.
+    A text that occurs again, blanks and capitals aside, goes where its first occurrence is: nothing is judged on a
+    text it was trained on.
     """
     labels, rows, left_out = _labelled(corpus)
     found = task_of(task, labels, corpus.name)
@@ -110,7 +111,10 @@ def check_split(split: Split, where: str, held_out: str) -> None:
         )
     if split.task.regression:
         if min(len(split.training), len(split.validation)) < LEAST_TRAINING:
-            raise InputError(f"{where}: {len(split.training)} texts to train on and {len(split.validation)} held out")
+            raise InputError(
+                f"a regression needs {LEAST_TRAINING} texts to train on and {LEAST_TRAINING} held out; {where} has "
+                f"{len(split.training)} and {held_out} {len(split.validation)}: give more"
+            )
         return
     counts = class_counts(split.task.names, split.training.targets)
     rarest = int(counts.argmin())

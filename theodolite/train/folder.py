@@ -28,18 +28,35 @@ WORK = ".training"
 RECORD = "training.json"
 STATE_FILE = "trainer_state.json"
 _PLAN = "plan.json"
+# Bytes free of a disk that something did not fit on.
+FULL = 2**20
 
 
 @contextmanager
-def ready_to_train() -> Iterator[None]:
-    """Within it transformers' Trainer works and is quiet; refused where a package that it needs is not there."""
+def ready_to_train(out: Path) -> Iterator[None]:
+    """Within it transformers' Trainer works and is quiet; refused where a package that it needs is not there.
+
+    A disk that is full where ``out`` is to be is told in one line, however the libraries say it.
+    """
     if find_spec("accelerate") is None:
         raise InputError("training needs the package accelerate, which is not installed: pip install accelerate")
 
     from theodolite.train.quiet import quiet
 
-    with quiet():
-        yield
+    try:
+        with quiet():
+            yield
+    except InputError:
+        raise
+    except Exception as fault:
+        if not _is_full(out):
+            raise
+        raise InputError(f"{out}: the disk is full; make room, and the same command goes on") from fault
+
+
+def _is_full(out: Path) -> bool:
+    there = next(place for place in (out, *out.absolute().parents) if place.exists())
+    return shutil.disk_usage(there).free < FULL
 
 
 def key_of(parts: Mapping[str, Any]) -> str:

@@ -53,14 +53,14 @@ def task_of(asked: str, labels: Sequence[Any], where: str) -> Task:
         if len(set(labels)) == 1:
             raise InputError(f"{where}: every label is {labels[0]}: there is nothing to learn")
         return Task(())
-    different = sorted(set(labels))
+    different = sorted({whole(label) for label in labels})
     if len(different) == 1:
         raise InputError(f"{where}: one class only ({class_name(different[0])}); a classifier needs two")
     return Task(tuple(class_name(label) for label in different))
 
 
 def class_name(label: Any) -> str:
-    """A label as the name of a class: 1.0 is '1'."""
+    """A label as the name of a class: 1.0 is '1', and " good" is 'good'."""
     return str(whole(label))
 
 

@@ -70,6 +70,11 @@ def run(trainer: Paced, progress: Progress) -> Any:
         if trainer.pace.over(state):
             trainer.state = state
             _check_learnt(trainer)
+            # The state has a whole path, which is another's if the folder was moved.
+            best = checkpoint.with_name(f"checkpoint-{state.best_global_step}")
+            if not best.exists():
+                raise InputError(f"{best}: is not there, and has the best weights; remove the folder and train anew")
+            state.best_model_checkpoint = str(best)
             trainer._load_best_model()
             return state
         trainer.seconds_before = state.log_history[-1]["eval_seconds"]

@@ -18,6 +18,10 @@ from theodolite.train.labels import Task, frozen_layers
 # What configurations call the dropout of attention weights.
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
 
+# Weights outside the layers that frozen ones use: what widens the embeddings, and positions that all layers share.
+BELOW = ("embeddings_project", "embedding_hidden_mapping_in")
+SHARED = ("relative_attention_bias", "rel_embeddings", "encoder.LayerNorm")
+
 
 def new_classifier(
     folder: ModelFolder,
@@ -57,26 +61,35 @@ def new_classifier(
     missing = sorted(k for k in found["missing_keys"] if k.startswith(prefix) and "pooler" not in k.split("."))
     if missing:
         raise InputError(f"{folder.name}: {len(missing)} of its weights are not in the file, such as {missing[0]}")
+    # Only the head's may be of another shape: a folder that is a classifier already has other classes.
+    misfits = {key if isinstance(key, str) else key[0] for key in found["mismatched_keys"]}
+    wrong = sorted(key for key in misfits if key.startswith(prefix) and "pooler" not in key.split("."))
+    if wrong:
+        raise InputError(f"{folder.name}: {len(wrong)} weights have not the shape that config.json says: {wrong[0]}, …")
     _renew_head(loaded)
-    tokenizer = Tokenizer(fast, folder.name)
-    add_words(loaded, fast, tokenizer, words)
-    classifier = Classifier(folder, loaded, tokenizer, max_length)
-    loaded.loaded_keys = frozenset(loaded.state_dict()) - frozenset(found["missing_keys"])
+    add_words(loaded, fast, Tokenizer(fast, folder.name), words)
+    classifier = Classifier(folder, loaded, Tokenizer(fast, folder.name), max_length)
+    loaded.loaded_keys = frozenset(loaded.state_dict()) - frozenset(found["missing_keys"]) - misfits
     return classifier, fast
 
 
 def add_words(model: Any, fast: Any, tokenizer: Tokenizer, words: Sequence[str]) -> None:
-    """Make each word one item of the vocabulary; its embedding begins as the mean of those of its pieces."""
+    """Make each word one item of the vocabulary; its embedding begins as the mean of those of its pieces.
+
+    tokenizer: as it is before.
+    """
     if not words:
         return
-    pieces = [tokenizer.of_word(word) for word in words]
+    pieces = tokenizer.pieces_of(words)
     for word, ids in zip(words, pieces, strict=True):
         if len(word.split()) != 1 or not ids:
             raise InputError(f"--add-word {word!r}: not a single word")
         if len(ids) == 1 and ids[0] != fast.unk_token_id:
             raise InputError(f"--add-word {word}: is one item of the vocabulary already; leave it out")
-        if not fast.add_tokens([AddedToken(word, single_word=True, normalized=True)]):
+        if words.count(word) > 1:
             raise InputError(f"--add-word {word}: given twice; once is enough")
+        # Where items are marked that begin a word, the blank before this one would be an item of its own.
+        fast.add_tokens([AddedToken(word, single_word=True, normalized=True, lstrip=bool(tokenizer.word_mark))])
     # New rows as they come would need covariances of the whole table, and are written over anyway.
     table = model.resize_token_embeddings(max(len(fast), model.config.vocab_size), mean_resizing=False).weight
     with torch.no_grad():
@@ -131,6 +144,10 @@ def freeze(classifier: Classifier, what: str) -> None:
         embeddings.requires_grad_(False)
     for layer in layers - {0}:
         classifier._blocks()[layer - 1].requires_grad_(False)
+    used = SHARED + (BELOW if 0 in layers else ())
+    for name, weight in base.named_parameters():
+        if any(f".{part}." in f".{name}" for part in used):
+            weight.requires_grad_(False)
 
 
 def answer_in_units(model: Any, mean: float, deviation: float) -> None:

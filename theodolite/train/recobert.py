@@ -108,7 +108,7 @@ def train_recobert(
     if record is not None:
         return RecobertScores(**record["scores"])
     items.column("title")
-    with ready_to_train():
+    with ready_to_train(out):
         return _train(folder, items, out, key, training, device, max_length, progress or Silent())
 
 

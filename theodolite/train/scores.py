@@ -51,19 +51,19 @@ class Scores:
         return f"Pearson r {r}, squared error {self.mse:.3g} {on}; always the mean: {self.baseline:.3g}."
 
 
-def class_scores(logits: NDArray[Any], targets: Floats, names: tuple[str, ...]) -> dict[str, float]:
-    """Accuracy and macro F1 of logits (n, classes)."""
+def class_scores(logits: NDArray[Any], targets: Floats) -> dict[str, float]:
+    """Accuracy of logits (n, classes), and macro F1 over the classes that are given or answered."""
     from sklearn.metrics import f1_score
 
     truth, said = targets.astype(np.int64), logits.argmax(axis=1)
-    macro = f1_score(truth, said, labels=np.arange(len(names)), average="macro", zero_division=0)
+    macro = f1_score(truth, said, average="macro", zero_division=0)
     return {"accuracy": float((said == truth).mean()), "macro_f1": float(macro)}
 
 
 def value_scores(answers: Floats, targets: Floats) -> dict[str, float]:
-    """Mean squared error and Pearson r of answers (n,); no r where either does not vary."""
+    """Mean squared error and Pearson r of answers (n,); no r of two, which is 1, nor where either does not vary."""
     found = {"mse": float(((answers - targets) ** 2).mean())}
-    if np.ptp(answers) > 0 and np.ptp(targets) > 0:
+    if len(answers) > 2 and np.ptp(answers) > 0 and np.ptp(targets) > 0:
         found["pearson"] = float(np.corrcoef(answers, targets)[0, 1])
     return found
 

@@ -100,7 +100,7 @@ def train_simcse(
         return SimcseScores(**record["scores"])
     if corpus.texts_b(0, 1) is not None:
         raise InputError(f"{corpus.name}: pairs of texts, and simcse takes single ones; read one column with ?text=")
-    with ready_to_train():
+    with ready_to_train(out):
         return _train(folder, corpus, out, key, training, device, max_length, progress or Silent())
 
 

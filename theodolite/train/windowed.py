@@ -116,5 +116,5 @@ class _Windowed(Paced):
                 logits[:, 0].astype(np.float64) * self.material.deviation + self.material.mean, held.targets
             )
         else:
-            found = class_scores(logits, held.targets, task.names)
+            found = class_scores(logits, held.targets)
         return {"loss": loss, **found}

@@ -26,6 +26,8 @@ export interface Scores {
   accuracy_high: number | null;
   baseline: number | null;
   correlation: number | null;
+  correlation_low: number | null;
+  correlation_high: number | null;
   squared_error: number | null;
 }
 
@@ -114,6 +116,7 @@ export interface Neighbour {
   shared_terms: string[];
   label: string | null;
   answer: string;
+  wrong: boolean;
   text: string;
   spans: Span[];
 }

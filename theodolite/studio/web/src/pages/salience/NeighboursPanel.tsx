@@ -72,10 +72,9 @@ function Found({ here, row, method, representation }: NeighboursPanelProps & { r
 }
 
 function Near({ near }: { near: Neighbour }) {
-  const wrong = near.label !== null && near.label !== near.answer;
   return (
     <li>
-      <TextHead row={{ label: near.label, answer: near.answer, wrong }}>
+      <TextHead row={near}>
         <Link to={addressWith(openedText(near.corpus, near.row))}>row {near.row}</Link>
         <span class="muted small numbers">cosine {number(near.cosine, 2)}</span>
       </TextHead>

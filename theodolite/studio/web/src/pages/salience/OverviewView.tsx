@@ -19,7 +19,7 @@ export function OverviewView({ here }: { here: Here }) {
       {!data && !fault && <Loading />}
       {data && (
         <div class="columns">
-          <TruthPanel rows={data.faithfulness.filter((row) => row.corpus === corpus)} />
+          <TruthPanel rows={data.faithfulness.filter((row) => row.corpus === corpus)} regression={here.about.classes.length === 0} />
           <PositionsPanel rows={data.positions.filter((row) => row.corpus === corpus)} method={here.method} />
         </div>
       )}

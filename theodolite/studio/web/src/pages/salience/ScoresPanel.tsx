@@ -76,6 +76,11 @@ function Regression({ whole }: { whole: Scores }) {
         <dt>correlation with the labels</dt>
         <dd>
           <strong>{number(whole.correlation, 3)}</strong>
+          {whole.correlation_low !== null && (
+            <span class="muted small">
+              {number(whole.correlation_low, 3)} to {number(whole.correlation_high, 3)}
+            </span>
+          )}
         </dd>
       </div>
       <div>

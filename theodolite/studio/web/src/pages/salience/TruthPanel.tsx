@@ -13,16 +13,18 @@ type What = "comprehensiveness" | "sufficiency";
 /** Of several targets each has a random order of its own. */
 const isRandom = (method: string) => method === "random" || method.startsWith("random of ");
 const SAID: Record<What, string> = {
-  comprehensiveness: "Fall of the answer's probability when the most salient tokens are masked: more is better.",
-  sufficiency: "Fall of the answer's probability when all but the most salient tokens are masked: less is better.",
+  comprehensiveness: "when the most salient tokens are masked: more is better.",
+  sufficiency: "when all but the most salient tokens are masked: less is better.",
 };
+/** What is measured: a regression has no probability that could fall. */
+const measured = (regression: boolean) => (regression ? "change of the answer" : "fall of the answer's probability");
 
 /** Whether the salient tokens are those that the answer rests on, beside a random order of tokens. */
-export function TruthPanel({ rows }: { rows: readonly FaithfulnessRow[] }) {
+export function TruthPanel({ rows, regression }: { rows: readonly FaithfulnessRow[]; regression: boolean }) {
   const [what, setWhat] = useState<What>("comprehensiveness");
   const methods = [...new Set(rows.map((row) => row.method))];
   const colour = (method: string) => (isRandom(method) ? OTHER : categorical(methods.indexOf(method)));
-  const plot = useCallback((width: number) => drawn(rows, what, width), [rows, what]);
+  const plot = useCallback((width: number) => drawn(rows, what, measured(regression), width), [rows, what, regression]);
   return (
     <Panel title="Are the maps true?" note="Judged by masking, beside a random order of the tokens.">
       {rows.length === 0 ? (
@@ -43,7 +45,7 @@ export function TruthPanel({ rows }: { rows: readonly FaithfulnessRow[] }) {
             plot={plot}
             title={what === "comprehensiveness" ? "Masking the salient tokens" : "Keeping only the salient tokens"}
             name={`faithfulness-${what}`}
-            description={`${SAID[what]} Means over ${rows[0]?.n ?? 0} texts with 95% intervals.`}
+            description={`Mean ${measured(regression)} ${SAID[what]} Over ${rows[0]?.n ?? 0} texts with 95% intervals.`}
           />
         </div>
       )}
@@ -51,7 +53,7 @@ export function TruthPanel({ rows }: { rows: readonly FaithfulnessRow[] }) {
   );
 }
 
-function drawn(rows: readonly FaithfulnessRow[], what: What, width: number): Plot.PlotOptions {
+function drawn(rows: readonly FaithfulnessRow[], what: What, said: string, width: number): Plot.PlotOptions {
   const methods = [...new Set(rows.map((row) => row.method))];
   const data = rows.map((row) => ({
     method: row.method,
@@ -67,7 +69,7 @@ function drawn(rows: readonly FaithfulnessRow[], what: What, width: number): Plo
     marginLeft: 46,
     marginBottom: 40,
     x: { type: "point", domain: steps, label: what === "comprehensiveness" ? "tokens masked" : "tokens kept", labelOffset: 34 },
-    y: { grid: true, label: "fall of the probability" },
+    y: { grid: true, label: said },
     color: {
       domain: methods,
       range: methods.map((method, i) => (isRandom(method) ? OTHER : categorical(i))),
