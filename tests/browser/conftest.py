@@ -73,18 +73,13 @@ def demo(shared_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> DemoF
     return own
 
 
-@pytest.fixture(scope="session")
-def studio(node_modules: Path, demo: DemoFolder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a studio on the demo, served by the command itself."""
+@contextmanager
+def serving(arguments: Sequence[Any], log: Path) -> Iterator[str]:
+    """The address of a studio, served by the command itself with these arguments."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    database = tmp_path_factory.mktemp("studies") / "studies.db"
-    command = [
-        *(sys.executable, "-m", "theodolite", "studio", demo.genres, demo.reviews, "--model", demo.classifier),
-        *("--catalogue", demo.items, "--store", demo.store, "--database", database, "--port", port, "--no-browser"),
-    ]
-    log = tmp_path_factory.mktemp("server") / "log.txt"
+    command = [sys.executable, "-m", "theodolite", "studio", *arguments, "--port", port, "--no-browser"]
     with log.open("w") as out:
         server = subprocess.Popen([str(part) for part in command], stdout=out, stderr=out)
     try:
@@ -93,6 +88,22 @@ def studio(node_modules: Path, demo: DemoFolder, tmp_path_factory: pytest.TempPa
     finally:
         server.terminate()
         server.wait(30)
+
+
+@pytest.fixture(scope="session", name="serving")
+def serving_fixture(node_modules: Path) -> Callable[[Sequence[Any], Path], Any]:
+    """Serves a studio of a test's own."""
+    return serving
+
+
+@pytest.fixture(scope="session")
+def studio(node_modules: Path, demo: DemoFolder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a studio on the demo."""
+    arguments = [demo.genres, demo.reviews, "--model", demo.classifier, "--catalogue", demo.items]
+    database = tmp_path_factory.mktemp("studies") / "studies.db"
+    log = tmp_path_factory.mktemp("server") / "log.txt"
+    with serving([*arguments, "--store", demo.store, "--database", database], log) as address:
+        yield address
 
 
 # Of a module, not of the session: its event loop would be in the way of other files' tests.

@@ -7,6 +7,10 @@ import re
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
+from small_heads import TEXTS, small_head
+
+from theodolite import Corpus, Store, Survey
+from theodolite.salience import Salience
 
 PAGE = "/s/reviews/salience"
 SENTENCE = "I would give this film 9/10, it is a delight."
@@ -217,3 +221,36 @@ def test_a_survey_of_no_classifier_says_what_to_run(visit, no_serious_faults):
     no_serious_faults(page)
     page.locator("main").get_by_role("link", name="reviews-classifier: a survey").click()
     page.wait_for_url("**/s/reviews/salience")
+
+
+@pytest.fixture(scope="module")
+def regression(serving, tmp_path_factory):
+    """The address of a studio on a small head that answers with numbers; its weights are random."""
+    folder = tmp_path_factory.mktemp("regression")
+    rows = "".join(f"{text},{i / 8}\n" for i, text in enumerate(TEXTS))
+    (folder / "films.csv").write_text(f"text,label\n{rows}")
+    films = Corpus.read(f"{folder / 'films.csv'}?text=text&label=label", "films", cache=folder / "store")
+    asked = Salience(clusters=2, faithful=10, map="none")
+    model = small_head(folder / "head", "value")
+    Survey.run(model, [films], instruments=[asked], store=Store(folder / "store")).save(folder / "survey")
+    arguments = [folder / "survey", "--model", folder / "head", "--store", folder / "store"]
+    with serving([*arguments, "--database", folder / "studies.db"], folder / "log.txt") as address:
+        yield address
+
+
+def test_answers_of_a_regression_are_neither_right_nor_wrong_nor_sure(regression, visit, no_serious_faults):
+    visit.address = regression
+    page = visit("/s/survey/salience?view=texts")
+    for choice in ("wrong answers only", "Order", "Label", "Answered"):
+        assert page.get_by_label(choice, exact=True).count() == 0, choice
+    heads = panel(page, f"{len(TEXTS)} texts").locator(".sal-text-head").all_inner_texts()
+    assert len(heads) == len(TEXTS)
+    assert all(re.search(rf"row {i}\b.*, is {i / 8:.3g}$", head, re.S) for i, head in enumerate(heads))
+    no_serious_faults(page)
+    page = visit("/s/survey/salience?view=clusters")
+    page.locator(".sal-card").first.get_by_role("link").click()
+    panel(page, "All its texts").locator(".sal-text-head").first.wait_for()
+    assert page.get_by_label("wrong answers only").count() == 0
+    page = visit("/s/survey/salience")
+    shown = panel(page, "Are the maps true?").inner_text()
+    assert "Mean change of the answer when" in shown and "probability" not in shown

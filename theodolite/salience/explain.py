@@ -69,6 +69,8 @@ def explain(
     if not isinstance(classifier, Classifier):
         raise InputError(f"{classifier.name} has no classification head; train one with theodolite train classifier")
     asked = (methods,) if isinstance(methods, str) else tuple(methods)
+    if not asked:
+        raise InputError("methods: none is named, so there is nothing to explain by; leave it out, or name one")
     targets = None
     if target != "predicted":
         if classifier.regression:

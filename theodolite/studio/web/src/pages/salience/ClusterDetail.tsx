@@ -54,8 +54,9 @@ export function ClusterDetail({ here, id }: { here: Here; id: number }) {
 }
 
 function Members({ here, grouped, id }: { here: Here; grouped: Grouped; id: number }) {
-  const { api, at, go } = here;
-  const wrong = at.members === "wrong";
+  const { about, api, at, go } = here;
+  const classes = about.classes.length > 0;
+  const wrong = classes && at.members === "wrong";
   const from = Number(at.from) || 0;
   const { data, fault, again, loading } = useQuery(
     api.key("members", grouped, id, wrong, from),
@@ -66,11 +67,13 @@ function Members({ here, grouped, id }: { here: Here; grouped: Grouped; id: numb
     <Panel
       title="All its texts"
       actions={
-        <Checkbox
-          label="wrong answers only"
-          checked={wrong}
-          onChange={(checked) => go({ members: checked ? "wrong" : "all", from: "0" })}
-        />
+        classes && (
+          <Checkbox
+            label="wrong answers only"
+            checked={wrong}
+            onChange={(checked) => go({ members: checked ? "wrong" : "all", from: "0" })}
+          />
+        )
       }
     >
       {fault && <Fault message={fault} again={again} />}

@@ -43,12 +43,13 @@ type Judged = Pick<TextRow, "label" | "answer" | "wrong"> & { probability?: numb
 
 /** Which text it is, what was answered and how sure, and what would have been right. */
 export function TextHead({ row, children }: { row: Judged; children: ComponentChildren }) {
+  const other = row.label !== null && row.label !== row.answer;
+  // Of a regression the label is another number, and the answer not wrong for that.
+  const judged = row.wrong ? "badge danger" : row.label === null || other ? "badge" : "badge good";
   return (
     <div class="sal-text-head">
       {children}
-      <span class={row.wrong ? "badge danger" : row.label === null ? "badge" : "badge good"}>
-        {row.wrong ? `answered ${row.answer}, is ${row.label ?? ""}` : `answered ${row.answer}`}
-      </span>
+      <span class={judged}>{other ? `answered ${row.answer}, is ${row.label ?? ""}` : `answered ${row.answer}`}</span>
       {row.probability != null && <span class="muted small numbers">p {number(row.probability, 2)}</span>}
     </div>
   );

@@ -23,14 +23,16 @@ const ORDERS = [
 export function TextsView({ here }: { here: Here }) {
   const { api, at, go, corpus } = here;
   const from = Number(at.from) || 0;
-  const wrong = at.texts === "wrong";
+  // A regression's answers are neither right nor wrong, and none is surer than another.
+  const classes = here.about.classes.length > 0;
+  const wrong = classes && at.texts === "wrong";
   const asked = {
     corpus,
     label: at.label,
     answer: at.answer,
     wrong,
     word: at.word,
-    order: oneOf(at.order, ["surest", "least-sure", "row"]),
+    order: classes ? oneOf(at.order, ["surest", "least-sure", "row"]) : "row",
     offset: from,
   };
   const { data, fault, again, loading } = useQuery(api.key("texts", asked), (signal) => api.texts(asked, signal), {
@@ -77,24 +79,24 @@ function Filters({ here: { about, at, go } }: { here: Here }) {
   const search = () => go({ word: word.trim(), from: "0" });
   return (
     <div class="stack">
-      <div class="sal-choices">
-        {about.classes.length > 0 && (
-          <>
-            <Select label="Label" value={at.label} options={classes} onChange={(label) => go({ label, from: "0" })} />
-            <Select label="Answered" value={at.answer} options={classes} onChange={(answer) => go({ answer, from: "0" })} />
-          </>
-        )}
-        <Select label="Order" value={at.order} options={ORDERS} onChange={(order) => go({ order, from: "0" })} />
-      </div>
+      {about.classes.length > 0 && (
+        <div class="sal-choices">
+          <Select label="Label" value={at.label} options={classes} onChange={(label) => go({ label, from: "0" })} />
+          <Select label="Answered" value={at.answer} options={classes} onChange={(answer) => go({ answer, from: "0" })} />
+          <Select label="Order" value={at.order} options={ORDERS} onChange={(order) => go({ order, from: "0" })} />
+        </div>
+      )}
       <div class="sal-search">
         <TextField label="Mentions" value={word} onChange={setWord} onEnter={search} type="search" maxLength={200} />
         <Button onClick={search}>Search</Button>
       </div>
-      <Checkbox
-        label="wrong answers only"
-        checked={at.texts === "wrong"}
-        onChange={(checked) => go({ texts: checked ? "wrong" : "all", from: "0" })}
-      />
+      {about.classes.length > 0 && (
+        <Checkbox
+          label="wrong answers only"
+          checked={at.texts === "wrong"}
+          onChange={(checked) => go({ texts: checked ? "wrong" : "all", from: "0" })}
+        />
+      )}
     </div>
   );
 }

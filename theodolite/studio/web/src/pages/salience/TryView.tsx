@@ -62,7 +62,11 @@ export function TryView({ here }: { here: Here }) {
             >
               Back to the original
             </Button>
-            {!text && <Link to={addressWith({ view: "texts", row: "" })}>Take a text that it got wrong</Link>}
+            {!text && (
+              <Link to={addressWith({ view: "texts", row: "" })}>
+                {about.classes.length > 0 ? "Take a text that it got wrong" : "Take a text of the corpus"}
+              </Link>
+            )}
           </div>
           {edited && <Original text={at.original} second={at.original_second} />}
           <details class="sal-how">
