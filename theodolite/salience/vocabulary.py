@@ -48,6 +48,8 @@ class Vocabulary:
         """(size,) whether an item mostly goes on with a word where it stands in some texts; of a vocabulary that marks
         the beginnings of words alone, since where a text or a quotation begins, whole words are without that mark too.
         """
+        if not self.unmarked.any():
+            return self.unmarked
         ids, side = maps.ids, maps.side
         joined = np.zeros(len(ids), bool)
         joined[1:] = (side[1:] != SPECIAL) & (side[1:] == side[:-1]) & (maps.start[1:] == maps.end[:-1])
